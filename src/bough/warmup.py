@@ -40,13 +40,8 @@ class Job(NamedTuple):
         return f"{'kernels' if self.features is None else self.features}, {self.lanes}"
 
 
-def warm_up(
-    names: Sequence[str] = (),
-    *,
-    lanes: Sequence[str] = tuple(LANES),
-    methods: Sequence[str] = METHODS,
-    processes: int | None = None,
-) -> list[Job]:
+def warm_up(names: Sequence[str] = (), *, lanes: Sequence[str] = tuple(LANES), methods: Sequence[str] = METHODS,
+            processes: int | None = None) -> list[Job]:
     """Compile what models need, and return the jobs that were done.
 
     Parameters

@@ -30,7 +30,7 @@ GOOD = {"length": 1.0, "EI": 1.0, "mass_per_length": 1.0}
         ({"modes": 500}, "500 modes were asked for, but the model has 128 free dofs"),
         ({"boundary": "clamped"}, "reduction is 'clamped'; give one of 'cantilever', 'free-free'"),
         ({"boundary": "craig-bampton"}, "craig-bampton needs nodes beside the inboard one"),
-        ({"boundary": "craig-bampton", "interfaces": ["top"]}, "it has no node 'top' .did you mean 'tip'"),
+        ({"boundary": "craig-bampton", "interfaces": ["top"]}, r"it has no node 'top' \(did you mean 'tip'"),
         ({"damping": -0.1}, "damping ratio is -0.1; give a number >= 0"),
         ({"damping": [0.1]}, "damping has shape \\(1,\\); give a ratio, 6 ratios, or a matrix \\(6, 6\\)"),
         ({"damping": -np.eye(6)}, "the damping matrix feeds energy in"),

@@ -51,9 +51,8 @@ def campaign(
     _print_report(kept, as_json)
 
 
-def _run(
-    study: "Campaign", store: Path, threads: int | None, workers: int | None, scheduler: str | None, block: int | None
-) -> "Store":
+def _run(study: "Campaign", store: Path, threads: int | None, workers: int | None, scheduler: str | None,
+         block: int | None) -> "Store":
     from bough.campaign.runner import run_campaign
 
     if workers is None and scheduler is None:

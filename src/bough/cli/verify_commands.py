@@ -15,9 +15,8 @@ from bough.cli.output import fail
 def verify(
     model: Annotated[
         Path | None,
-        typer.Argument(
-            help="your own system (YAML, URDF or script); default: the installation", show_default=False, metavar="MODEL"
-        ),
+        typer.Argument(help="your own system (YAML, URDF or script); default: the installation", show_default=False,
+                       metavar="MODEL"),
     ] = None,
     only: Annotated[
         list[str] | None,

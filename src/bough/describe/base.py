@@ -67,9 +67,8 @@ class Description(BaseModel):
 
     def __setattr__(self, field: str, value: Any) -> None:
         subject = subject_of(type(self), getattr(self, "name", None))
-        raise DescriptionError(
-            f"{subject}: {field} cannot become {shown(value)}, for descriptions do not change; make a new {self.noun}"
-        )
+        raise DescriptionError(f"{subject}: {field} cannot become {shown(value)}, for descriptions do not change; make a new "
+                               f"{self.noun}")
 
     def __delattr__(self, field: str) -> None:
         self.__setattr__(field, None)

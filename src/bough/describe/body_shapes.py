@@ -337,9 +337,8 @@ class Box(Shape):
 
     size: Annotated[tuple[float, float, float], BeforeValidator(_size), WithJsonSchema(VECTOR)]
 
-    def __init__(
-        self, size: VectorLike, at: VectorLike = ORIGIN, orient: Any = None, color: Any = None, density: float | None = None
-    ) -> None:
+    def __init__(self, size: VectorLike, at: VectorLike = ORIGIN, orient: Any = None, color: Any = None,
+                 density: float | None = None) -> None:
         super().__init__(size=size, at=at, orient=orient, color=color, density=density)
 
     def own_triangles(self) -> Triangles:
@@ -356,15 +355,8 @@ class Cylinder(Shape):
     radius: Annotated[float, above_zero("m")]
     length: Annotated[float, above_zero("m")]
 
-    def __init__(
-        self,
-        radius: float,
-        length: float,
-        at: VectorLike = ORIGIN,
-        orient: Any = None,
-        color: Any = None,
-        density: float | None = None,
-    ) -> None:
+    def __init__(self, radius: float, length: float, at: VectorLike = ORIGIN, orient: Any = None, color: Any = None,
+                 density: float | None = None) -> None:
         super().__init__(radius=radius, length=length, at=at, orient=orient, color=color, density=density)
 
     def own_triangles(self) -> Triangles:
@@ -380,9 +372,8 @@ class Sphere(Shape):
 
     radius: Annotated[float, above_zero("m")]
 
-    def __init__(
-        self, radius: float, at: VectorLike = ORIGIN, orient: Any = None, color: Any = None, density: float | None = None
-    ) -> None:
+    def __init__(self, radius: float, at: VectorLike = ORIGIN, orient: Any = None, color: Any = None,
+                 density: float | None = None) -> None:
         super().__init__(radius=radius, at=at, orient=orient, color=color, density=density)
 
     def own_triangles(self) -> Triangles:
@@ -401,16 +392,8 @@ class Mesh(Shape):
     scale: Annotated[tuple[float, float, float], BeforeValidator(_scale), WithJsonSchema(_SCALE)] = (1.0, 1.0, 1.0)
     npz: Annotated[str, BeforeValidator(_packed)] | None = None
 
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        scale: float | VectorLike = 1.0,
-        at: VectorLike = ORIGIN,
-        orient: Any = None,
-        color: Any = None,
-        density: float | None = None,
-        npz: str | None = None,
-    ) -> None:
+    def __init__(self, path: str | os.PathLike[str], scale: float | VectorLike = 1.0, at: VectorLike = ORIGIN, orient: Any = None,
+                 color: Any = None, density: float | None = None, npz: str | None = None) -> None:
         super().__init__(path=path, scale=scale, at=at, orient=orient, color=color, density=density, npz=npz)
 
     def own_triangles(self) -> Triangles:
@@ -526,8 +509,5 @@ def _schema(form: str) -> dict[str, Any]:
 
 
 _SHAPE = {"anyOf": [_schema(form) for form in FORMS]}
-ShapesField = Annotated[
-    tuple[Annotated[Shape, PlainSerializer(write_shape)], ...],
-    BeforeValidator(read_shapes),
-    WithJsonSchema({"anyOf": [{"type": "array", "items": _SHAPE}, *_SHAPE["anyOf"], {"type": "null"}]}),
-]
+ShapesField = Annotated[tuple[Annotated[Shape, PlainSerializer(write_shape)], ...], BeforeValidator(read_shapes),
+                        WithJsonSchema({"anyOf": [{"type": "array", "items": _SHAPE}, *_SHAPE["anyOf"], {"type": "null"}]})]

@@ -105,8 +105,8 @@ class Joint(Description):
         if info.field_name == "rest" and info.data.get("stiffness") is None:
             raise ValueError(f"is {shown(value)} but there is no spring; give stiffness too")
         if info.field_name in ("stiffness", "rest") and info.data["rotations"] == "spherical" and any(values[-3:]):
-            raise ValueError(f"is {shown(value)}, but a spherical rotation has no angles for a spring to act on; "
-                             "use Gimbal (rotations 'xyz'), or give 0 for its three entries")  # fmt: skip
+            raise ValueError(f"is {shown(value)}, but a spherical rotation has no angles for a spring to act on; use Gimbal "
+                             "(rotations 'xyz'), or give 0 for its three entries")  # fmt: skip
         return values if info.field_name == "torque" else numbers(values)
 
     @field_validator("motion", mode="before")
@@ -464,8 +464,8 @@ def write_joint(joint: Joint) -> str | dict[str, Any]:
 def _tree_joint(value: Any) -> Joint:
     kind = value.get("type") if isinstance(value, Mapping) else getattr(value, "kind", value)
     if isinstance(kind, str) and kind == "distance":
-        raise ValueError(f"is {shown(value)}, but a distance closes a loop; give it to System.loop (in YAML: loops), "
-                         "and the body a joint, such as Free()")  # fmt: skip
+        raise ValueError(f"is {shown(value)}, but a distance closes a loop; give it to System.loop (in YAML: loops), and the body "
+                         "a joint, such as Free()")  # fmt: skip
     return read_joint(value)
 
 
@@ -491,6 +491,4 @@ def _schema(type_name: str, axis_keys: tuple[str, ...], option_keys: tuple[str, 
     return mapping_schema({}, **kind, **others) if type_name == "joint" else mapping_schema(kind, **others)
 
 
-JointField = Annotated[
-    Joint, BeforeValidator(_tree_joint), PlainSerializer(write_joint), WithJsonSchema({"anyOf": joint_schema()})
-]
+JointField = Annotated[Joint, BeforeValidator(_tree_joint), PlainSerializer(write_joint), WithJsonSchema({"anyOf": joint_schema()})]

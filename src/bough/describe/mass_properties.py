@@ -68,10 +68,8 @@ def defect(mass: float, tensor: Tensor, idealized: bool) -> str:
     if mass == 0.0 and largest > 0.0:
         return f"{texts} but mass is 0.0 kg; give a mass, or idealized=True if this is meant"
     if smallest + middle < largest * (1.0 - _TRIANGLE):
-        return (
-            f"{texts}, and no body has one larger than the sum of the others; give the inertia about the mass center, "
-            "or idealized=True if this is meant"
-        )
+        return (f"{texts}, and no body has one larger than the sum of the others; give the inertia about the mass center, or "
+                "idealized=True if this is meant")
     return ""
 
 

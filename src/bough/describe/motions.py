@@ -58,9 +58,7 @@ class TimeTable(Description):
 
     noun: ClassVar[str] = "table"
     times: Annotated[Floats, BeforeValidator(increasing), WithJsonSchema(NUMBERS | {"minItems": 1})]
-    values: Annotated[
-        Rows, BeforeValidator(_rows), WithJsonSchema({"anyOf": [NUMBERS, {"type": "array", "items": NUMBERS}]})
-    ]
+    values: Annotated[Rows, BeforeValidator(_rows), WithJsonSchema({"anyOf": [NUMBERS, {"type": "array", "items": NUMBERS}]})]
     kind: Annotated[Kind, among(Kind)] = "linear"
 
     def __init__(self, times: Any, values: Any, kind: str = "linear") -> None:
@@ -109,9 +107,8 @@ TABLE = mapping_schema({"times": _TIMES, "values": _VALUES}, kind={"enum": list(
 SIGNAL = {"anyOf": [{"type": "number"}, TABLE]}
 
 Signal = Annotated[float | TimeTable, BeforeValidator(signal), WithJsonSchema(SIGNAL)]
-VectorSignal = Annotated[
-    tuple[float, float, float] | TimeTable, BeforeValidator(vector_signal), WithJsonSchema({"anyOf": [VECTOR, TABLE]})
-]
+VectorSignal = Annotated[tuple[float, float, float] | TimeTable, BeforeValidator(vector_signal),
+                         WithJsonSchema({"anyOf": [VECTOR, TABLE]})]
 
 
 # ---- motions ---------------------------------------------------------------------------------------------------------------
@@ -249,11 +246,8 @@ class Harmonics(Motion):
     """
 
     keys: ClassVar[dict[str, str]] = {"terms": "harmonics"}
-    terms: Annotated[
-        tuple[tuple[float, float, float], ...],
-        BeforeValidator(_terms),
-        WithJsonSchema({"type": "array", "items": NUMBERS | {"minItems": 3, "maxItems": 3}, "minItems": 1}),
-    ]
+    terms: Annotated[tuple[tuple[float, float, float], ...], BeforeValidator(_terms),
+                     WithJsonSchema({"type": "array", "items": NUMBERS | {"minItems": 3, "maxItems": 3}, "minItems": 1})]
     mean: Number = 0.0
 
     def __init__(self, terms: Any, mean: float = 0.0) -> None:
@@ -291,11 +285,8 @@ class Pieces(Motion):
     """
 
     times: Annotated[Floats, BeforeValidator(increasing), WithJsonSchema(_TIMES)]
-    coefficients: Annotated[
-        tuple[Floats, ...],
-        BeforeValidator(_polynomials),
-        WithJsonSchema({"type": "array", "items": _POLYNOMIAL, "minItems": 1}),
-    ]
+    coefficients: Annotated[tuple[Floats, ...], BeforeValidator(_polynomials),
+                            WithJsonSchema({"type": "array", "items": _POLYNOMIAL, "minItems": 1})]
 
     def __init__(self, times: Any, coefficients: Any) -> None:
         super().__init__(times=times, coefficients=coefficients)

@@ -17,11 +17,12 @@ from bough.flex.finite_elements import COMPONENTS, FiniteElements, rigid_motion
 from bough.flex.integrals import Array
 from bough.flex.matrix_files import HEAD, read_harwell_boeing, read_matrix_market
 from bough.flex.reduction import stiffness_share
-from bough.flex.texts import read_text
+from bough.flex.texts import read_text, refusals
 from bough.flex.units import units as units_of
 from bough.progress import working
 
 _SOURCE = "read_ansys"
+_wrong = refusals(_SOURCE)
 _LABELS = {"UX": 0, "UY": 1, "UZ": 2, "ROTX": 3, "ROTY": 4, "ROTZ": 5}
 
 
@@ -72,10 +73,8 @@ def _matrix(path: Path, what: str) -> Any:
         if found.shape[0] != found.shape[1]:
             raise ValueError(f"it is {found.shape[0]} x {found.shape[1]}")
     except (ValueError, IndexError, OverflowError) as error:
-        raise DescriptionError(
-            f"{_SOURCE}: {path.name} is no whole Matrix Market or Harwell-Boeing file of the {what} matrix "
-            f"({' '.join(str(error).split())[:100]}); export it again"
-        ) from None
+        raise _wrong(f"{path.name} is no whole Matrix Market or Harwell-Boeing file of the {what} matrix "
+                     f"({' '.join(str(error).split())[:100]}); export it again") from None
     lower = tril(found, -1)
     one_sided = abs(found - tril(found)).sum() == 0.0 or lower.nnz == 0
     whole = found + found.T - _diagonal(found) if one_sided and found.nnz > found.shape[0] else found
@@ -96,14 +95,14 @@ def _nodes(path: Path) -> tuple[Array, Array, Array]:
     except DescriptionError:
         raise
     except ValueError as error:
-        raise DescriptionError(f"{_SOURCE}: {path.name} has a damaged NBLOCK ({str(error)[:80]}); export it again") from None
+        raise _wrong(f"{path.name} has a damaged NBLOCK ({str(error)[:80]}); export it again") from None
     if not rows or any(not 0 <= row[0] < 2**53 for row in rows):
-        raise DescriptionError(f"{_SOURCE}: {path.name} is no table of nodes; give lines with number, x, y, z")
+        raise _wrong(f"{path.name} is no table of nodes; give lines with number, x, y, z")
     table = np.array(rows)
     labels = table[:, 0].astype(int)
     numbers, counts = np.unique(labels, return_counts=True)
     if counts.max() > 1:
-        raise DescriptionError(f"{_SOURCE}: {path.name} gives node {numbers[counts.argmax()]} twice; give each node once")
+        raise _wrong(f"{path.name} gives node {numbers[counts.argmax()]} twice; give each node once")
     return labels, table[:, 1:4], table[:, 4:]
 
 
@@ -134,7 +133,7 @@ def _nblock(text: str) -> list[list[float]]:
             continue
         form = re.findall(r"(\d*)([IEFG])(\d+)", next(lines, "").upper())
         if len(form) < 2:
-            raise DescriptionError(f"{_SOURCE}: NBLOCK has no format such as (3i9,6e21.13e3) in the line after it; export it again")
+            raise _wrong("NBLOCK has no format such as (3i9,6e21.13e3) in the line after it; export it again")
         (count, _, narrow), (_, _, wide) = form[0], form[1]
         start, width = int(count or 1) * int(narrow), int(wide)
         for data in lines:
@@ -155,10 +154,8 @@ def _elements(path: Path) -> list[tuple[str, Array, list[list[int]]]]:
         number = re.sub(r"\D", "", parts[1])
         kind = kinds.get(parts[1][:3].upper(), "")
         if not all(each.isdigit() for each in parts[2:]) or (number and len(parts) - 2 < int(number)):
-            raise DescriptionError(
-                f"{_SOURCE}: {path.name} has the element {line.strip()[:60]!r}; give lines with number, type (Hex8, Tet4, ...) and "
-                "the numbers of its nodes"
-            )
+            raise _wrong(f"{path.name} has the element {line.strip()[:60]!r}; give lines with number, type (Hex8, Tet4, ...) and "
+                         "the numbers of its nodes")
         found.append((f"{kind}{number}", np.array([int(parts[0])]), [[int(each) for each in parts[2:]]]))
     return found
 
@@ -169,9 +166,8 @@ def _structure(labels: Array, position: Array, angles: Array, matrices: tuple[An
     axes = {int(label): _nodal_axes(each) for label, each in zip(labels, angles, strict=True) if each.any()}
 
     def made(nodes: Array, components: Array) -> Exported:
-        found = with_missing(
-            labelled(_SOURCE, labels.tolist(), position, (nodes, components), matrices), np.column_stack([nodes, components])
-        )
+        found = with_missing(labelled(_SOURCE, labels.tolist(), position, (nodes, components), matrices),
+                             np.column_stack([nodes, components]))
         return found.in_axes(np.array([axes.get(int(label), np.eye(3)) for label in found.labels])) if axes else found
 
     if mapping is not None and (named := _named_rows(_text(mapping))):
@@ -180,11 +176,8 @@ def _structure(labels: Array, position: Array, angles: Array, matrices: tuple[An
     known = set(labels.tolist())
     orders = [each for each in _orders(np.sort(labels), labels, vector, size) if set(each[0].tolist()) <= known]
     if not orders:
-        raise DescriptionError(
-            f"{_SOURCE}: the matrices have {size} dofs for {len(labels)} nodes; give 3 or 6 dofs for each, or a mapping= "
-            "file that names "
-            "the node and the label of each equation"
-        )
+        raise _wrong(f"the matrices have {size} dofs for {len(labels)} nodes; give 3 or 6 dofs for each, or a mapping= file that "
+                     "names the node and the label of each equation")
     return made(*orders[0]) if vector is None else min((made(*each) for each in orders), key=_grounding)
 
 
@@ -254,4 +247,4 @@ def _vector(path: Path) -> Array:
         return np.asarray(found, dtype=float).ravel().astype(int)
     except (ValueError, IndexError, OverflowError):
         wanted = f"lines EQUATION NODE LABEL ({', '.join(_LABELS)} for {', '.join(COMPONENTS)}), or a vector of nodes"
-        raise DescriptionError(f"{_SOURCE}: {path.name} is no mapping of dofs; give {wanted}") from None
+        raise _wrong(f"{path.name} is no mapping of dofs; give {wanted}") from None

@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from bough.errors import DescriptionError
 from bough.flex.deck import Deck, outline, read_deck, real, solid_elements
 from bough.flex.exported import labelled, with_missing
 from bough.flex.finite_elements import FiniteElements
 from bough.flex.integrals import Array
-from bough.flex.texts import read_text
+from bough.flex.texts import read_text, refusals
 from bough.flex.units import units as units_of
 from bough.progress import working
 
 _SOURCE = "read_calculix"
+_wrong = refusals(_SOURCE)
 
 
 @working("reading CalculiX files")
@@ -58,11 +58,9 @@ def _refuse_expanded(deck: Deck, rows: Array) -> None:
     kinds = sorted({kind for kind, _, _ in deck.elements if kind.startswith(("S", "B", "CP", "CA", "M3D", "T3D"))})
     unknown = rows[~np.isin(rows[:, 0], deck.labels), 0]
     if kinds and len(unknown):
-        raise DescriptionError(
-            f"{_SOURCE}: the model has elements {', '.join(kinds)}, which CalculiX expands into solids, and the matrices have dofs "
-            f"of their inner nodes ({unknown[0]}, ...), which have no place in the files; mesh it with solid elements (C3D20, "
-            "C3D10), or give its modes: bough.flex.from_modes"
-        )
+        raise _wrong(f"the model has elements {', '.join(kinds)}, which CalculiX expands into solids, and the matrices have dofs "
+                     f"of their inner nodes ({unknown[0]}, ...), which have no place in the files; mesh it with solid elements "
+                     "(C3D20, C3D10), or give its modes: bough.flex.from_modes")
 
 
 def _mesh(stem: Path, nodes: str | Path | None) -> Deck:
@@ -83,11 +81,11 @@ def _frd_nodes(path: Path) -> Deck:
                 labels.append(int(line[3:start]))
                 places.append([real(line[start + 12 * i : start + 12 + 12 * i].strip()) for i in range(3)])
             except ValueError:
-                raise DescriptionError(f"{_SOURCE}: {path.name} has the node {line.strip()[:60]!r}; write it anew") from None
+                raise _wrong(f"{path.name} has the node {line.strip()[:60]!r}; write it anew") from None
         elif inside and line.startswith(" -3"):
             break
     if not labels:
-        raise DescriptionError(f"{_SOURCE}: {path.name} holds no nodes; give an .inp file, or an .frd file written as text")
+        raise _wrong(f"{path.name} holds no nodes; give an .inp file, or an .frd file written as text")
     return Deck(np.array(labels, dtype=int), np.array(places))
 
 
@@ -99,9 +97,7 @@ def _dofs(path: Path) -> Array:
     except ValueError:
         rows = np.zeros((0, 0), dtype=int)
     if rows.ndim != 2 or rows.shape[1] != 2:
-        raise DescriptionError(
-            f"{_SOURCE}: {path.name} is not made of lines NODE.DOF; give what *FREQUENCY, SOLVER=MATRIXSTORAGE wrote"
-        )
+        raise _wrong(f"{path.name} is not made of lines NODE.DOF; give what *FREQUENCY, SOLVER=MATRIXSTORAGE wrote")
     return rows
 
 
@@ -111,16 +107,11 @@ def _matrix(path: Path, size: int) -> Any:
     try:
         table = np.array(_text(path).split(), dtype=float).reshape(-1, 3)
     except ValueError:
-        raise DescriptionError(
-            f"{_SOURCE}: {path.name} is not made of lines ROW COLUMN VALUE; look whether the file is whole"
-        ) from None
+        raise _wrong(f"{path.name} is not made of lines ROW COLUMN VALUE; look whether the file is whole") from None
     row, column = table[:, :2].T.astype(int) - 1
     if len(table) == 0 or max(row.max(), column.max()) + 1 != size or min(row.min(), column.min()) < 0:
-        raise DescriptionError(
-            f"{_SOURCE}: {path.name} has {0 if not len(table) else max(row.max(), column.max()) + 1} dofs, but the .dof "
-            f"file lists {size}; "
-            "give files of one run, and look whether they are whole"
-        )
+        raise _wrong(f"{path.name} has {0 if not len(table) else max(row.max(), column.max()) + 1} dofs, but the .dof file lists "
+                     f"{size}; give files of one run, and look whether they are whole")
     off = row != column
     entries = (
         np.concatenate([table[:, 2], table[off, 2]]),

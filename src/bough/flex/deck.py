@@ -97,9 +97,8 @@ def read_deck(path: Path, source: str) -> Deck:
         except DescriptionError:
             raise
         except (ValueError, IndexError, OverflowError):
-            raise DescriptionError(
-                f"{source}: {path.name} has a line under *{entry.name} that is not made of numbers; check the file"
-            ) from None
+            raise DescriptionError(f"{source}: {path.name} has a line under *{entry.name} that is not made of numbers; check the "
+                                   "file") from None
     try:
         found = reader.deck()
     except OverflowError:
@@ -167,10 +166,8 @@ class _Reader:
             points = [real(each) for line in entry.lines[:2] for each in line if each]
             self.mesh.transforms.append((options.get("NSET", "").upper(), options.get("TYPE", "R").upper()[:1], points))
         elif name in ("NCOPY", "NFILL", "NMAP", "ELGEN", "ELCOPY"):
-            raise DescriptionError(
-                f"{self.source}: the input file makes its mesh by *{name}, which is not followed here; write the mesh out (in "
-                "Abaqus: a flat input file of the job)"
-            )
+            raise DescriptionError(f"{self.source}: the input file makes its mesh by *{name}, which is not followed here; write "
+                                   "the mesh out (in Abaqus: a flat input file of the job)")
         else:
             self._mesh(entry)
 
@@ -194,10 +191,8 @@ class _Reader:
         mesh, options = self.mesh, entry.options
         if entry.name == "NODE":
             if entry.lines and all(len(line) == 7 and "." not in "".join(line) for line in entry.lines):
-                raise DescriptionError(
-                    f"{self.source}: the nodes have seven numbers a line, and none a decimal point ({', '.join(entry.lines[0])}); "
-                    "write decimal points, not commas"
-                )
+                raise DescriptionError(f"{self.source}: the nodes have seven numbers a line, and none a decimal point "
+                                       f"({', '.join(entry.lines[0])}); write decimal points, not commas")
             numbers = [self._node(line, options.get("SYSTEM", "R").upper()[:1]) for line in entry.lines]
             _add(mesh.node_sets, options.get("NSET"), numbers)
         elif entry.name == "NGEN":
@@ -207,10 +202,8 @@ class _Reader:
             count = nodes_of(kind)
             whole = list(_joined(entry.lines, count))
             if count is not None and (short := [line for line in whole if len(line) <= count]):
-                raise DescriptionError(
-                    f"{self.source}: element {short[0][0]} of type {kind} has {len(short[0]) - 1} nodes, not {count}; look whether "
-                    "the file is whole"
-                )
+                raise DescriptionError(f"{self.source}: element {short[0][0]} of type {kind} has {len(short[0]) - 1} nodes, not "
+                                       f"{count}; look whether the file is whole")
             mesh.elements.append((kind, [line[0] for line in whole], [line[1:][:count] for line in whole]))
             _add(mesh.element_sets, options.get("ELSET"), [line[0] for line in whole])
         elif entry.name in ("NSET", "ELSET"):
@@ -221,9 +214,8 @@ class _Reader:
         turn, origin = self.system
         place = turn @ _cartesian(kind, place) + origin
         if label in self.mesh.nodes and not np.array_equal(self.mesh.nodes[label], place):
-            raise DescriptionError(
-                f"{self.source}: node {label} is defined twice, at different places; export the mesh of one model, numbered once"
-            )
+            raise DescriptionError(f"{self.source}: node {label} is defined twice, at different places; export the mesh of one "
+                                   "model, numbered once")
         self.mesh.nodes[label] = place
         return label
 

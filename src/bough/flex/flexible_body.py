@@ -245,9 +245,8 @@ def damping_matrix(damping: Any, angular_frequencies: Array) -> Array:
     if given.shape == (n, n) and given.ndim == 2:
         smallest = float(np.linalg.eigvalsh((given + given.T) / 2)[0]) if n else 0.0
         if smallest < -1e-9 * max(float(np.abs(given).max(initial=0.0)), 1e-300):
-            raise DescriptionError(
-                f"flexible body: the damping matrix feeds energy in (eigenvalue {smallest:.3g}); give a positive semidefinite one"
-            )
+            raise DescriptionError(f"flexible body: the damping matrix feeds energy in (eigenvalue {smallest:.3g}); give a "
+                                   "positive semidefinite one")
         return given.copy()
     if given.shape not in ((), (n,)):
         raise DescriptionError(f"flexible body: damping has shape {given.shape}; give a ratio, {n} ratios, or a matrix ({n}, {n})")

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from bough.errors import DescriptionError
 from bough.flex.integrals import Array
-from bough.flex.nastran_cards import SOURCE
 from bough.flex.nastran_cards import number as number_of
+from bough.flex.nastran_cards import wrong
 from bough.flex.nastran_op2 import Tape, joined
 
 _HEADS = {b"\x18\0\0\0": ("<", 4), b"\0\0\0\x18": (">", 4), b"\x30\0\0\0": ("<", 8), b"\0\0\0\x30": (">", 8)}
@@ -30,9 +29,7 @@ def read_op4(path: Path) -> dict[str, list[Any]]:
             found.setdefault(name.upper(), []).append(matrix)
     except (error, ValueError, IndexError) as reason:
         last = f", after {list(found)[-1]}" if found else ""
-        raise DescriptionError(
-            f"{SOURCE}: {path.name} is no whole OP4 file ({str(reason)[:80] or 'it ends early'}{last}); export it again"
-        ) from None
+        raise wrong(f"{path.name} is no whole OP4 file ({str(reason)[:80] or 'it ends early'}{last}); export it again") from None
     return found
 
 

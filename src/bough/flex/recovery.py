@@ -106,13 +106,8 @@ def with_given_points(nodes: Nodes, recover: Any, shapes: Array) -> Nodes:
         raise DescriptionError(f"recovery: the point {min(taken)!r} has the name of a node; give it another")
     moved = _moved(recover["displacement"], "displacement", list(places), "x, y, z", shapes)
     position = np.array([np.asarray(each, dtype=float) for each in places.values()]).reshape(-1, 3)
-    return Nodes(
-        (*nodes.names, *places),
-        np.vstack([nodes.position, position]),
-        np.concatenate([nodes.phi, moved]),
-        np.concatenate([nodes.psi, np.zeros_like(moved)]),
-        (*nodes.rotates, *(False for _ in places)),
-    )
+    return Nodes((*nodes.names, *places), np.vstack([nodes.position, position]), np.concatenate([nodes.phi, moved]),
+                 np.concatenate([nodes.psi, np.zeros_like(moved)]), (*nodes.rotates, *(False for _ in places)))
 
 
 def _moved(given: Any, what: str, names: Sequence[str], parts: str, shapes: Array) -> Array:
@@ -120,11 +115,9 @@ def _moved(given: Any, what: str, names: Sequence[str], parts: str, shapes: Arra
     matrix = given if hasattr(given, "tocsr") else np.asarray(given, dtype=float)
     rows = len(parts.split(", "))
     if matrix.shape != (rows * len(names), shapes.shape[0]):
-        raise DescriptionError(
-            f"recovery: the {what} matrix is {matrix.shape}, but there are {len(names)} "
-            f"{'points' if what == 'displacement' else 'elements'} and {shapes.shape[0]} dofs; give "
-            f"({rows * len(names)}, {shapes.shape[0]}), rows {parts} of each"
-        )
+        raise DescriptionError(f"recovery: the {what} matrix is {matrix.shape}, but there are {len(names)} "
+                               f"{'points' if what == 'displacement' else 'elements'} and {shapes.shape[0]} dofs; give "
+                               f"({rows * len(names)}, {shapes.shape[0]}), rows {parts} of each")
     return np.asarray(matrix @ shapes).reshape(len(names), rows, shapes.shape[1])
 
 
@@ -197,9 +190,7 @@ class SolidElements:
     nu: float
 
 
-def recover_solids(
-    groups: Sequence[SolidElements], position: Array, shapes: Array, per_node: int, wanted: Any = "all"
-) -> Recovery:
+def recover_solids(groups: Sequence[SolidElements], position: Array, shapes: Array, per_node: int, wanted: Any = "all") -> Recovery:
     """Strains and stresses at the centers of the wanted elements (numbers, or "all"), and their means at nodes for pictures."""
     n = shapes.shape[1]
     moved = shapes.reshape(len(position), per_node, n)[:, :3]
@@ -242,8 +233,6 @@ def chosen_elements(labels: Array, wanted: Any) -> Array:
     for each in numbers:
         if each not in at:
             first, last = (labels.min(), labels.max()) if len(labels) else (0, 0)
-            raise DescriptionError(
-                f"recovery: there is no solid element {each} with an elastic material; give numbers from {first} to "
-                f"{last}, or 'all'"
-            )
+            raise DescriptionError(f"recovery: there is no solid element {each} with an elastic material; give numbers from "
+                                   f"{first} to {last}, or 'all'")
     return np.array([at[each] for each in numbers], dtype=int)

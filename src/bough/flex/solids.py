@@ -41,17 +41,14 @@ class SolidGrid:
         }
         shape = next((each for each in ("Hex", "Tet") if each in type(self.mesh).__name__), None)
         if (shape, self.order) not in kinds:
-            raise DescriptionError(
-                f"solid: a {type(self.mesh).__name__} with elements of order {self.order} is not supported; "
-                "give hexahedra or tetrahedra, order 1 or 2"
-            )
+            raise DescriptionError(f"solid: a {type(self.mesh).__name__} with elements of order {self.order} is not supported; "
+                                   "give hexahedra or tetrahedra, order 1 or 2")
         return kinds[(str(shape), self.order)]()
 
     @cached_property
     def scalar(self) -> Any:
-        return scikit_fem().Basis(
-            self.mesh, self._element, intorder=2 * self.order + (self.order if "Hex" in type(self.mesh).__name__ else 0)
-        )
+        return scikit_fem().Basis(self.mesh, self._element,
+                                  intorder=2 * self.order + (self.order if "Hex" in type(self.mesh).__name__ else 0))
 
     @cached_property
     def vector(self) -> Any:
@@ -226,17 +223,8 @@ def solid(
 
 
 @working("finite elements of a solid")
-def solid_model(
-    mesh: Any,
-    *,
-    E: float,
-    nu: float,
-    density: float,
-    attach: Mapping[str, Any],
-    inboard: str | None = None,
-    order: int = 2,
-    origin: Any = None,
-) -> FiniteElements:
+def solid_model(mesh: Any, *, E: float, nu: float, density: float, attach: Mapping[str, Any], inboard: str | None = None,
+                order: int = 2, origin: Any = None) -> FiniteElements:
     """The finite elements of a solid.
 
     `mesh` is a scikit-fem mesh (`box` makes one) or a file that meshio reads. Each location in `attach` is a boundary's name in

@@ -36,10 +36,8 @@ def _loads(model: FiniteElements, entry: Any) -> Array:
     given = np.asarray(entry, dtype=float)
     given = given[:, None] if given.ndim == 1 else given
     if given.ndim != 2 or given.shape[0] != model.n_dofs:
-        raise DescriptionError(
-            f"flexible body: a static load has shape {np.shape(entry)}; give a node's name, {ACCELERATION!r}, or an array with one "
-            f"row for each of the {model.n_dofs} dofs"
-        )
+        raise DescriptionError(f"flexible body: a static load has shape {np.shape(entry)}; give a node's name, {ACCELERATION!r}, "
+                               f"or an array with one row for each of the {model.n_dofs} dofs")
     return given
 
 

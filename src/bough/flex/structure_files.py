@@ -36,11 +36,8 @@ def read_structure(path: str | Path, **options: Any) -> Structure:
         return read_abaqus(file, **options)
     if suffix in _NASTRAN:
         return read_nastran(file, **_beside(file), **options)
-    raise DescriptionError(
-        f"{file}: files ending in {file.suffix!r} are not known; give .bdf or .dat (Nastran), .inp (Abaqus, CalculiX), "
-        ".npz (bough), or a "
-        "YAML file that says how the body is made ({ansys: {...}})"
-    )
+    raise DescriptionError(f"{file}: files ending in {file.suffix!r} are not known; give .bdf or .dat (Nastran), .inp (Abaqus, "
+                           "CalculiX), .npz (bough), or a YAML file that says how the body is made ({ansys: {...}})")
 
 
 def _beside(file: Path) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from bough.errors import DescriptionError
@@ -20,3 +21,8 @@ def read_text(path: Path, source: str, remedy: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         return data.decode("cp1252", errors="replace")
+
+
+def refusals(source: str) -> Callable[[str], DescriptionError]:
+    """The errors of a reader: each message begins with the name of the function that the user called."""
+    return lambda text: DescriptionError(f"{source}: {text}")

@@ -50,10 +50,8 @@ def units(name: str) -> Units:
     tables = (_LENGTHS, _MASSES, _TIMES)
     if len(parts) != 3 or any(part not in table for part, table in zip(parts, tables, strict=True)):
         known = ("SI", "mm-t-s", "mm-kg-ms", "m-kg-s", "in-lbf-s", "ft-slug-s")
-        raise DescriptionError(
-            f"units: {name!r} is not LENGTH-MASS-TIME out of {', '.join(_LENGTHS)}; {', '.join(_MASSES)}; {', '.join(_TIMES)}"
-            f"{similar(str(name), known)}; give for example units='mm-t-s' (N, MPa), or 'SI'"
-        )
+        raise DescriptionError(f"units: {name!r} is not LENGTH-MASS-TIME out of {', '.join(_LENGTHS)}; {', '.join(_MASSES)}; "
+                               f"{', '.join(_TIMES)}{similar(str(name), known)}; give for example units='mm-t-s' (N, MPa), or 'SI'")
     length, mass, time = (table[part] for part, table in zip(parts, tables, strict=True))
     if parts[1] == "lbf":
         mass = _POUND * _G * time**2 / length

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,7 +12,8 @@ import numpy as np
 from bough.errors import BoughError
 
 MOST = 16.0  # digits that a double has
-Compare = Callable[[], Iterable[tuple[Any, ...]]]
+Pairs = Iterator[tuple[Any, ...]]  # (ours, theirs), or (ours, theirs, size)
+Compare = Callable[[], Pairs]
 
 
 class Missing(BoughError):

@@ -70,9 +70,8 @@ def _check_matrix(K: Floats) -> None:
 
 
 _PAIR = {"type": "array", "minItems": 2, "maxItems": 2}
-Matrix = Annotated[
-    Matrix6, BeforeValidator(_matrix), PlainSerializer(write_matrix6), WithJsonSchema({"anyOf": [*MATRIX6["anyOf"], _PAIR]})
-]
+Matrix = Annotated[Matrix6, BeforeValidator(_matrix), PlainSerializer(write_matrix6),
+                   WithJsonSchema({"anyOf": [*MATRIX6["anyOf"], _PAIR]})]
 
 
 class Pose(Description):
@@ -119,10 +118,9 @@ class Bushing(Between):
 
     key: ClassVar[str] = "bushings"
     recorded: ClassVar[dict[str, Recorded]] = {
-        "bushing_force": Recorded(
-            ("bushing", "component"), "N m, N",
-            "moment and force of a bushing on the body of frame b, at that frame's origin, its axes", "axes of b",
-        ),
+        "bushing_force": Recorded(("bushing", "component"), "N m, N",
+                                  "moment and force of a bushing on the body of frame b, at that frame's origin, its axes",
+                                  "axes of b"),
         "bushing_limit": Recorded(("bushing",), "", "0, or 1 where a bushing turns by nearly half a turn", limit=True),
     }  # fmt: skip
     limits: ClassVar[dict[int, str]] = {HALF_TURN: "it turns by more than 175 deg, and at half a turn its moment jumps"}

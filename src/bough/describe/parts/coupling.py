@@ -189,9 +189,7 @@ class Mimic(Relation):
         return self.offset
 
 
-RELATIONS: dict[str, type[Relation]] = {
-    each.kind: each for each in (Gear, RackAndPinion, Screw, Differential, Planetary, Mimic)
-}
+RELATIONS: dict[str, type[Relation]] = {each.kind: each for each in (Gear, RackAndPinion, Screw, Differential, Planetary, Mimic)}
 
 
 def read_relation(value: Any) -> Relation | tuple[tuple[str, float], ...]:
@@ -245,9 +243,8 @@ def _schemas() -> list[dict[str, Any]]:
     return [*found, {"type": "object", "minProperties": 2, "additionalProperties": _NUMBER}]
 
 
-RelationField = Annotated[
-    Any, BeforeValidator(read_relation), PlainSerializer(write_relation), WithJsonSchema({"anyOf": _schemas()})
-]
+RelationField = Annotated[Any, BeforeValidator(read_relation), PlainSerializer(write_relation),
+                          WithJsonSchema({"anyOf": _schemas()})]
 
 
 class Coupling(Part):

@@ -107,11 +107,8 @@ TEXT = {"type": "string", "minLength": 1}
 _MAPPED = {"prescribe": mapping_schema({"target": TEXT, "motion": MOTION}), "attach": Attach.model_json_schema(),
            "stiffen": Stiffen.model_json_schema()}
 ACTION = {"anyOf": [mapping_schema({verb: _MAPPED.get(verb, TEXT)}) for verb in ACTIONS]}
-Actions = Annotated[
-    tuple[Annotated[Action, PlainSerializer(write_action)], ...],
-    BeforeValidator(_actions),
-    WithJsonSchema({"anyOf": [ACTION, {"type": "array", "items": ACTION, "minItems": 1}]}),
-]
+Actions = Annotated[tuple[Annotated[Action, PlainSerializer(write_action)], ...], BeforeValidator(_actions),
+                    WithJsonSchema({"anyOf": [ACTION, {"type": "array", "items": ACTION, "minItems": 1}]})]
 
 
 # ---- conditions ------------------------------------------------------------------------------------------------------------
@@ -197,20 +194,9 @@ class Event(Part):
     repeat: Truth = False
     do: Actions
 
-    def __init__(
-        self,
-        name: str,
-        at: float | None = None,
-        when: Any = None,
-        crosses: float | None = None,
-        direction: str = "both",
-        quantity: str = "position",
-        do: Any = (),
-        repeat: bool = False,
-    ) -> None:
-        super().__init__(
-            name=name, at=at, when=when, crosses=crosses, direction=direction, quantity=quantity, repeat=repeat, do=do
-        )
+    def __init__(self, name: str, at: float | None = None, when: Any = None, crosses: float | None = None, direction: str = "both",
+                 quantity: str = "position", do: Any = (), repeat: bool = False) -> None:
+        super().__init__(name=name, at=at, when=when, crosses=crosses, direction=direction, quantity=quantity, repeat=repeat, do=do)
 
     @model_validator(mode="after")
     def _check(self) -> Self:

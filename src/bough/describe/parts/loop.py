@@ -101,10 +101,9 @@ class Loop(Part):
 
     key: ClassVar[str] = "loops"
     recorded: ClassVar[dict[str, Recorded]] = {
-        "constraint_force": Recorded(
-            ("loop", "component"), "N m, N", "moment and force of the body of frame a on that of b, at frame b's origin, its axes",
-            "axes of b",
-        ),
+        "constraint_force": Recorded(("loop", "component"), "N m, N",
+                                     "moment and force of the body of frame a on that of b, at frame b's origin, its axes",
+                                     "axes of b"),
         "loop_gap": Recorded(("loop",), "m", "largest gap of the translations that a loop holds"),
         "loop_gap_angle": Recorded(("loop",), "rad", "largest gap of the rotations that a loop holds"),
     }  # fmt: skip

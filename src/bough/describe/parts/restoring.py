@@ -43,17 +43,8 @@ class Restoring(OnBody):
     rest: Vector | None = None
     node: Text | None = None
 
-    def __init__(
-        self,
-        name: str,
-        body: str,
-        stiffness: Any,
-        at: VectorLike = ORIGIN,
-        force: VectorLike = ORIGIN,
-        moment: VectorLike = ORIGIN,
-        rest: VectorLike | None = None,
-        node: str | None = None,
-    ) -> None:
+    def __init__(self, name: str, body: str, stiffness: Any, at: VectorLike = ORIGIN, force: VectorLike = ORIGIN,
+                 moment: VectorLike = ORIGIN, rest: VectorLike | None = None, node: str | None = None) -> None:
         super().__init__(
             name=name, body=body, stiffness=stiffness, at=at, force=force, moment=moment, rest=rest, node=node
         )  # fmt: skip

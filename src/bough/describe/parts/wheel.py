@@ -37,16 +37,8 @@ class Wheel(Part):
     torque: Signal | None = None
     node: Text | None = None
 
-    def __init__(
-        self,
-        name: str,
-        body: str,
-        axis: AxisLike,
-        inertia: float,
-        speed: float = 0.0,
-        torque: Any = None,
-        node: str | None = None,
-    ) -> None:
+    def __init__(self, name: str, body: str, axis: AxisLike, inertia: float, speed: float = 0.0, torque: Any = None,
+                 node: str | None = None) -> None:
         super().__init__(name=name, body=body, axis=axis, inertia=inertia, speed=speed, torque=torque, node=node)
 
     @property

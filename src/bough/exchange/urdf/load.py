@@ -34,16 +34,8 @@ class Options(NamedTuple):
     package_dirs: list[Path]
 
 
-def load_urdf(
-    path: str | PathLike[str],
-    *,
-    base: Any = None,
-    gravity: Any = EARTH,
-    limits: str = "ignore",
-    mimic: str = "coupled",
-    inertias: str = "refuse",
-    package_dirs: Iterable[str | PathLike[str]] = (),
-) -> System:
+def load_urdf(path: str | PathLike[str], *, base: Any = None, gravity: Any = EARTH, limits: str = "ignore", mimic: str = "coupled",
+              inertias: str = "refuse", package_dirs: Iterable[str | PathLike[str]] = ()) -> System:
     """The robot described by a URDF file. Links and joints keep their names; `System.notes` lists what is not used.
 
     base           the joint between the world and the root link: a joint, or its type, such as "free"; None is a weld. A root link
