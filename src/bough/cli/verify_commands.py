@@ -61,6 +61,6 @@ def audit(
 
     found = bough.open_result(result).audit
     if found is None:
-        fail(f"{result}: holds no audit, since an older version of bough wrote it; run it again, or resume and save it")
+        fail(f"{result}: has no audit, since an older version of bough wrote it; run it again, or resume and save it")
     typer.echo(found.to_json() if json else str(found))
     sys.exit(0 if found.fine else 1)

@@ -64,7 +64,7 @@ def _read(path: str, _changed: int) -> Triangles:
     except Exception as error:                                  # of one of trimesh's many readers
         raise wrong_mesh(f"{path} cannot be read ({error}); give an STL, OBJ or other mesh file") from None
     if not len(found[1]):
-        raise wrong_mesh(f"{path} holds no triangles; give a file of a surface")
+        raise wrong_mesh(f"{path} has no triangles; give a file of a surface")
     whole = trimesh.Trimesh(*found, process=True)
     return np.array(whole.vertices, dtype=float), np.array(whole.faces, dtype=np.int64)
 
@@ -90,7 +90,7 @@ def unpack(text: str) -> Triangles:
         with np.load(BytesIO(base64.b64decode("".join(text.split()), validate=True)), allow_pickle=False) as arrays:
             vertices, faces = arrays["vertices"].astype(float), arrays["faces"].astype(np.int64)
     except (binascii.Error, OSError, ValueError, TypeError, KeyError, EOFError, BadZipFile) as error:
-        raise ValueError(f"is no mesh in base64 ({error}); give what to_yaml wrote, or the mesh file alone") from None
+        raise ValueError(f"is not a mesh in base64 ({error}); give what to_yaml wrote, or the mesh file alone") from None
     shaped = all(array.ndim == 2 and array.shape[1] == 3 and len(array) for array in (vertices, faces))
     if not shaped or faces.max() >= len(vertices):
         sizes = f"holds vertices {vertices.shape} and faces {faces.shape} that do not fit"
@@ -107,7 +107,7 @@ def solid(triangles: Triangles) -> Any:
 
 # ---- collada ---------------------------------------------------------------------------------------------------------------
 def read_collada(path: str) -> Triangles:
-    """The triangles of the scene in m; ValueError for what is no Collada file."""
+    """The triangles of the scene in m; ValueError if it is not a Collada file."""
     root = ElementTree.parse(path).getroot()
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]            # without the namespace

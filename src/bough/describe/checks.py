@@ -27,7 +27,7 @@ def reference_problems(system: SystemView) -> list[Problem]:
     ["body 'hand': parent 'bom' is not a body of the system, did you mean 'boom'?"]
     """
     found = list(islice(_found(system), SHOWN))                 # no more: each wrong name is compared with all names
-    return found if len(found) < SHOWN else [*found[:-1], Problem("there are more such problems; mend these first")]
+    return found if len(found) < SHOWN else [*found[:-1], Problem("there are more such problems; fix these first")]
 
 
 def _found(system: SystemView) -> Iterator[Problem]:

@@ -143,7 +143,7 @@ class Joint(Description):
             return self
         turns = self.motion[-3:] if self.spherical else (None,)
         if turns not in ((None,) * len(turns), (LOCKED,) * 3):
-            raise Fault("motion", f"motion is {shown(turns)} for wx, wy, wz, which are no angles; let them be free, or all three "
+            raise Fault("motion", f"motion is {shown(turns)} for wx, wy, wz, which are not angles; let them be free, or all three "
                                   "'locked', or use Gimbal (rotations 'xyz')")  # fmt: skip
         for field, entries in (("q0", self.q0), ("v0", self.v0)):
             if entries is not None:

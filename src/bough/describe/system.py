@@ -432,7 +432,7 @@ class System:
 def _packed(shape: Shape) -> Shape:
     try:
         return shape.packed() if isinstance(shape, Mesh) else shape
-    except DescriptionError:                                    # it is not to be had here either
+    except DescriptionError:                                    # its file cannot be read here either
         return shape
 
 

@@ -80,10 +80,10 @@ def _table(path: Path, kind: str) -> Array:
         rows = values.reshape(-1, columns) if 0 < len(values) == columns * len(lines) else np.zeros((0, 0))
     except ValueError:
         wrong = next(i for i, line in enumerate(lines, start=1) if not _all_numbers(line))
-        raise _wrong(f"{path.name}, line {wrong} of its data, is not made of numbers; give a file of *MATRIX OUTPUT") from None
+        raise _wrong(f"{path.name}, line {wrong} of its data, is not numeric; give a file of *MATRIX OUTPUT") from None
     if columns not in (3, 5) or not len(rows):
-        raise _wrong(f"{path.name} is no {kind.lower()} matrix of *MATRIX OUTPUT (3 or 5 numbers a line); export FORMAT=COORDINATE "
-                     "or MATRIX INPUT, and look whether the file is whole")
+        raise _wrong(f"{path.name} is not a {kind.lower()} matrix of *MATRIX OUTPUT (3 or 5 numbers a line); export "
+                     "FORMAT=COORDINATE or MATRIX INPUT, and check that the file is complete")
     places = rows[:, :-1]                                       # internal dofs of substructures are below zero
     if not np.isfinite(rows).all() or (places != np.floor(places)).any() or (np.abs(places) > 2**31).any():
         raise _wrong(f"{path.name} has a wrong number of a node or dof, or no finite entry; export it again")
@@ -118,11 +118,11 @@ def _structure(deck: Deck, tables: list[Array]) -> Exported:
     axes = _axes(found.labels, found.position, deck)
     if len(held):
         found = _lifted(found, found.per_node * np.searchsorted(found.labels, dofs[held, 0]) + dofs[held, 1] - 1, axes)
-        notes.append(f"{len(held)} dofs have supports (*BOUNDARY), which are lifted: the body is free")
+        notes.append(f"{len(held)} dofs have supports (*BOUNDARY), which are removed: the body is free")
     if deck.transforms:
         found = found.in_axes(axes)
     if deck.renumbered:
-        notes.append(f"nodes of several instances are counted through, 1 to {len(deck.labels)}, in the order of the instances")
+        notes.append(f"nodes of several instances are renumbered 1 to {len(deck.labels)}, in the order of the instances")
     return replace(found, notes=(*found.notes, *notes))
 
 
@@ -235,7 +235,7 @@ def _substructure(path: Path, deck: Deck) -> Superelement:
     places = dict(zip(deck.labels.tolist(), deck.position, strict=True))
     for node, dof in rows:
         if node > 0 and (node not in places or dof not in range(1, 7)):
-            wrong = f"keeps dof {dof}, which is no motion" if node in places else "has no coordinates in the input file"
+            wrong = f"keeps dof {dof}, not one of a motion" if node in places else "has no coordinates in the input file"
             raise _wrong(f"node {node} of {path.name} {wrong}; give files of one model, with dofs 1 to 6")
     names = list(dict.fromkeys(node for node, _ in rows if node > 0))
     at = np.array([names.index(node) if node > 0 else -1 for node, _ in rows])
@@ -263,10 +263,10 @@ def _user_element(path: Path) -> tuple[list[tuple[int, int]], dict[str, Array]]:
     except DescriptionError:
         raise
     except (ValueError, IndexError):
-        raise _wrong(f"{path.name} has a line that is not made of numbers; look whether it is whole") from None
+        raise _wrong(f"{path.name} has a line that is not numeric; check that it is complete") from None
     kinds = ("STIFFNESS", "MASS", *(["VISCOUS DAMPING"] if "VISCOUS DAMPING" in found else []))
     if other := [kind for kind, values in found.items() if kind not in kinds and any(values)]:
-        raise _wrong(f"{path.name} has a matrix of type {other[0] or 'none'}, which is not taken; write it without (STRUCTURAL "
+        raise _wrong(f"{path.name} has a matrix of type {other[0] or 'none'}, which is not supported; write it without (STRUCTURAL "
                      "DAMPING=NO), and give ratios of damping, reduce(damping=...)")
     return rows, {kind: _triangle(path, kind, found.get(kind, []), len(rows)) for kind in kinds}
 

@@ -73,7 +73,7 @@ def _matrix(path: Path, what: str) -> Any:
         if found.shape[0] != found.shape[1]:
             raise ValueError(f"it is {found.shape[0]} x {found.shape[1]}")
     except (ValueError, IndexError, OverflowError) as error:
-        raise _wrong(f"{path.name} is no whole Matrix Market or Harwell-Boeing file of the {what} matrix "
+        raise _wrong(f"{path.name} is not a complete Matrix Market or Harwell-Boeing file of the {what} matrix "
                      f"({' '.join(str(error).split())[:100]}); export it again") from None
     lower = tril(found, -1)
     one_sided = abs(found - tril(found)).sum() == 0.0 or lower.nnz == 0
@@ -97,7 +97,7 @@ def _nodes(path: Path) -> tuple[Array, Array, Array]:
     except ValueError as error:
         raise _wrong(f"{path.name} has a damaged NBLOCK ({str(error)[:80]}); export it again") from None
     if not rows or any(not 0 <= row[0] < 2**53 for row in rows):
-        raise _wrong(f"{path.name} is no table of nodes; give lines with number, x, y, z")
+        raise _wrong(f"{path.name} is not a table of nodes; give lines with number, x, y, z")
     table = np.array(rows)
     labels = table[:, 0].astype(int)
     numbers, counts = np.unique(labels, return_counts=True)
@@ -247,4 +247,4 @@ def _vector(path: Path) -> Array:
         return np.asarray(found, dtype=float).ravel().astype(int)
     except (ValueError, IndexError, OverflowError):
         wanted = f"lines EQUATION NODE LABEL ({', '.join(_LABELS)} for {', '.join(COMPONENTS)}), or a vector of nodes"
-        raise _wrong(f"{path.name} is no mapping of dofs; give {wanted}") from None
+        raise _wrong(f"{path.name} is not a mapping of dofs; give {wanted}") from None

@@ -81,11 +81,11 @@ def _frd_nodes(path: Path) -> Deck:
                 labels.append(int(line[3:start]))
                 places.append([real(line[start + 12 * i : start + 12 + 12 * i].strip()) for i in range(3)])
             except ValueError:
-                raise _wrong(f"{path.name} has the node {line.strip()[:60]!r}; write it anew") from None
+                raise _wrong(f"{path.name} has the node {line.strip()[:60]!r}; export it again") from None
         elif inside and line.startswith(" -3"):
             break
     if not labels:
-        raise _wrong(f"{path.name} holds no nodes; give an .inp file, or an .frd file written as text")
+        raise _wrong(f"{path.name} has no nodes; give an .inp file, or an .frd file written as text")
     return Deck(np.array(labels, dtype=int), np.array(places))
 
 
@@ -97,7 +97,7 @@ def _dofs(path: Path) -> Array:
     except ValueError:
         rows = np.zeros((0, 0), dtype=int)
     if rows.ndim != 2 or rows.shape[1] != 2:
-        raise _wrong(f"{path.name} is not made of lines NODE.DOF; give what *FREQUENCY, SOLVER=MATRIXSTORAGE wrote")
+        raise _wrong(f"{path.name} does not consist of lines NODE.DOF; give what *FREQUENCY, SOLVER=MATRIXSTORAGE wrote")
     return rows
 
 
@@ -107,11 +107,11 @@ def _matrix(path: Path, size: int) -> Any:
     try:
         table = np.array(_text(path).split(), dtype=float).reshape(-1, 3)
     except ValueError:
-        raise _wrong(f"{path.name} is not made of lines ROW COLUMN VALUE; look whether the file is whole") from None
+        raise _wrong(f"{path.name} does not consist of lines ROW COLUMN VALUE; check that the file is complete") from None
     row, column = table[:, :2].T.astype(int) - 1
     if len(table) == 0 or max(row.max(), column.max()) + 1 != size or min(row.min(), column.min()) < 0:
         raise _wrong(f"{path.name} has {0 if not len(table) else max(row.max(), column.max()) + 1} dofs, but the .dof file lists "
-                     f"{size}; give files of one run, and look whether they are whole")
+                     f"{size}; give files of one run, and check that they are complete")
     off = row != column
     entries = (
         np.concatenate([table[:, 2], table[off, 2]]),

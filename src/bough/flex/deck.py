@@ -97,14 +97,14 @@ def read_deck(path: Path, source: str) -> Deck:
         except DescriptionError:
             raise
         except (ValueError, IndexError, OverflowError):
-            raise DescriptionError(f"{source}: {path.name} has a line under *{entry.name} that is not made of numbers; check the "
+            raise DescriptionError(f"{source}: {path.name} has a line under *{entry.name} that is not numeric; check the "
                                    "file") from None
     try:
         found = reader.deck()
     except OverflowError:
-        raise DescriptionError(f"{source}: {path.name} has a node of a number that no tool gives; check the file") from None
+        raise DescriptionError(f"{source}: {path.name} has a node number that is too large; check the file") from None
     if not len(found.labels):
-        raise DescriptionError(f"{source}: {path.name} holds no *NODE; give the input file with the nodes of the model")
+        raise DescriptionError(f"{source}: {path.name} has no *NODE; give the input file with the nodes of the model")
     return found
 
 
@@ -166,8 +166,8 @@ class _Reader:
             points = [real(each) for line in entry.lines[:2] for each in line if each]
             self.mesh.transforms.append((options.get("NSET", "").upper(), options.get("TYPE", "R").upper()[:1], points))
         elif name in ("NCOPY", "NFILL", "NMAP", "ELGEN", "ELCOPY"):
-            raise DescriptionError(f"{self.source}: the input file makes its mesh by *{name}, which is not followed here; write "
-                                   "the mesh out (in Abaqus: a flat input file of the job)")
+            raise DescriptionError(f"{self.source}: the input file makes its mesh by *{name}, which is not supported; write the "
+                                   "mesh out (in Abaqus: a flat input file of the job)")
         else:
             self._mesh(entry)
 
@@ -203,7 +203,7 @@ class _Reader:
             whole = list(_joined(entry.lines, count))
             if count is not None and (short := [line for line in whole if len(line) <= count]):
                 raise DescriptionError(f"{self.source}: element {short[0][0]} of type {kind} has {len(short[0]) - 1} nodes, not "
-                                       f"{count}; look whether the file is whole")
+                                       f"{count}; check that the file is complete")
             mesh.elements.append((kind, [line[0] for line in whole], [line[1:][:count] for line in whole]))
             _add(mesh.element_sets, options.get("ELSET"), [line[0] for line in whole])
         elif entry.name in ("NSET", "ELSET"):
@@ -222,7 +222,7 @@ class _Reader:
     def _generated(self, line: list[str], options: dict[str, str]) -> list[int]:
         """*NGEN along a straight line."""
         if options.get("LINE"):
-            raise DescriptionError(f"{self.source}: *NGEN along a curve is not followed here; write the nodes out")
+            raise DescriptionError(f"{self.source}: *NGEN along a curve is not supported; write the nodes out")
         first, last, step = (*(int(each) for each in line[:3] if each), 1)[:3]
         if missing := {first, last} - set(self.mesh.nodes):
             raise DescriptionError(f"{self.source}: *NGEN goes from node {first} to {last}; give node {min(missing)}")

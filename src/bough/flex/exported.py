@@ -195,7 +195,7 @@ class Exported:
         return np.flatnonzero(found[0] & found[1])
 
     def _check(self) -> None:
-        """Refuse matrices that are no structure's: sizes, symmetry, signs, masses that hang on nothing."""
+        """Refuse matrices that cannot be those of a structure: check sizes, symmetry, signs, unconnected masses."""
         if not np.isfinite(self.position).all():
             where = self.labels[int(np.argmin(np.isfinite(self.position).all(axis=1)))]
             raise DescriptionError(f"{self.source}: the place of node {where} is not finite; give three numbers for each node")

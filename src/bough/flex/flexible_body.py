@@ -302,7 +302,7 @@ def check_shapes(arrays: Mapping[str, Array]) -> None:
         if len(axes) != values.ndim or not all(fits):
             raise DescriptionError(f"flexible body: {name!r} has the shape {values.shape}; give ({', '.join(axes)})")
         if name not in _NAMES and (values.dtype.kind not in "biuf" or not np.isfinite(values).all()):
-            raise DescriptionError(f"flexible body: {name!r} holds what is no finite number; give what save() wrote")
+            raise DescriptionError(f"flexible body: {name!r} contains numbers that are not finite; give what save() wrote")
     if "integrals.m" in arrays and not arrays["integrals.m"] > 0:
         raise DescriptionError(f"flexible body: its mass is {float(arrays['integrals.m'])} kg; give a number > 0")
     for name, axis in (("recovery.stress", "s"), ("recovery.strain", "e")):
@@ -331,7 +331,7 @@ def read_npz(source: Path | bytes, name: str) -> FlexibleBody:
     except FileNotFoundError:
         raise DescriptionError(f"flexible body: the file {name!r} does not exist; give what FlexibleBody.save() wrote") from None
     except Exception:  # of NumPy, zip and zlib, whatever is wrong with the file
-        raise DescriptionError(f"flexible body: {name!r} is no NPZ file of a body; give what FlexibleBody.save() wrote") from None
+        raise DescriptionError(f"flexible body: {name!r} is not an NPZ file of a body; give what save() wrote") from None
 
 
 # ---- recipe ----------------------------------------------------------------------------------------------------------------

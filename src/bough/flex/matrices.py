@@ -97,7 +97,7 @@ def read_matrix(source: Any, name: str) -> Any:
             raise ValueError(f"its entries are of the kind {found.dtype}")
         return csr_array(found, dtype=float)
     except (TypeError, ValueError) as error:
-        raise DescriptionError(f"from_matrices: {name} is no matrix of real numbers ({error}); give one with two axes") from None
+        raise DescriptionError(f"from_matrices: {name} is not a matrix of real numbers ({error}); give one with two axes") from None
 
 
 def _read_file(path: Path, name: str, readers: Mapping[str, Callable[[Path], Any]], wanted: str) -> Any:
@@ -156,7 +156,7 @@ def _positions(nodes: Any) -> Array:
     try:
         position = np.asarray(nodes, dtype=float)
     except (TypeError, ValueError):
-        raise DescriptionError("from_matrices: nodes are no numbers; give the coordinates (N, 3) of all nodes") from None
+        raise DescriptionError("from_matrices: nodes are not numbers; give the coordinates (N, 3) of all nodes") from None
     if position.ndim != 2 or position.shape[1] != 3:
         raise DescriptionError(f"from_matrices: nodes have shape {position.shape}; give the coordinates (N, 3) of all nodes")
     return position

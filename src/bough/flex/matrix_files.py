@@ -54,7 +54,7 @@ def _coordinates(values: Any, sizes: list[int]) -> tuple[Any, Any, Any]:
         raise ValueError(f"it holds {len(values) / 3:g} entries where its head says {sizes[2]}")
     table = values.reshape(-1, 3)
     if max(sizes[:2]) > MOST or not (table[:, :2] == np.floor(table[:, :2])).all():
-        raise ValueError(f"its rows and columns, {sizes[0]} and {sizes[1]}, are too many, or one is no whole number")
+        raise ValueError(f"its rows and columns, {sizes[0]} and {sizes[1]}, are too many, or one is not an integer")
     row, column = table[:, 0].astype(int) - 1, table[:, 1].astype(int) - 1
     if len(row) and (min(row.min(), column.min()) < 0 or row.max() >= sizes[0] or column.max() >= sizes[1]):
         raise ValueError(f"it has an entry outside of its {sizes[0]} rows and {sizes[1]} columns")

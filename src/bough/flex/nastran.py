@@ -70,7 +70,7 @@ def read_nastran(
         structure = _structure(found, stiffness, mass).in_units(unit)
         return structure.model(attach=attach, inboard=inboard, origin=origin, spiders=spiders, mass=declared_mass)
     if op2 is None:
-        raise wrong(f"{Path(bulk).name} holds no stiffness ({', '.join(STIFFNESS)}) and mass ({', '.join(MASS)}) as DMIG; give "
+        raise wrong(f"{Path(bulk).name} has no stiffness ({', '.join(STIFFNESS)}) and mass ({', '.join(MASS)}) as DMIG; give "
                     "matrices= (OP4 or punch file), or op2= with matrices or eigenvectors")
     results = read_op2(Path(op2))
     modes = _modes(found, _table(results, Path(op2), subcase), results, masses, unit)

@@ -100,7 +100,7 @@ def read_bulk(path: Path) -> Bulk:
             raise wrong(f"GRID {label} is given twice, at different places; give one of them")
         grids[label] = (spot, _frame(frames, given[6], card).directions(spot) if given[6] != "-1" else np.eye(3), given[7])
     if not grids:
-        raise wrong(f"{path.name} holds no GRID; give the file with the bulk data, its fields in columns or between commas")
+        raise wrong(f"{path.name} has no GRID; give the file with the bulk data, its fields in columns or between commas")
     labels = np.array(sorted(grids), dtype=int)
     position, axes = (np.array([grids[label][i] for label in labels.tolist()]) for i in (0, 1))
     scalars = sorted({each for card in cards.get("SPOINT", []) for each in listed(card[1:], card)})
@@ -117,7 +117,7 @@ class _Triple(NamedTuple):
 
 
 def _frames(cards: Mapping[str, list[Card]]) -> dict[int, Frame]:
-    """CORD2R, CORD2C, CORD2S by places, and CORD1R, CORD1C, CORD1S by grid points, whichever refers to which."""
+    """CORD2R, CORD2C, CORD2S by places, and CORD1R, CORD1C, CORD1S by grid points, in any order of reference."""
     waiting = _by_places(cards) | _by_grids(cards)
     frames = {0: BASIC}
     while waiting:
@@ -157,7 +157,7 @@ def _by_grids(cards: Mapping[str, list[Card]]) -> dict[int, _Triple]:
             points = []
             for name in (field_of(card, start + i) for i in (1, 2, 3)):
                 if name not in grids:
-                    raise wrong(f"{card[0]} {card[start]} names grid point {name}, which is not there")
+                    raise wrong(f"{card[0]} {card[start]} names grid point {name}, which does not exist")
                 grid = grids[name]
                 points.append((integer(field_of(grid, 2) or default, grid), [field_of(grid, j) for j in (3, 4, 5)]))
             found[integer(card[start], card)] = _Triple(card, points)

@@ -15,7 +15,7 @@ SOURCE = "read_nastran"
 wrong = refusals(SOURCE)
 Card = list[str]  # the fields of an entry, its name first
 _MOST = 10**7  # points from one to another
-_EVERYWHERE = ("DMIG", "EXTRN")  # entries that count in whichever section they stand
+_EVERYWHERE = ("DMIG", "EXTRN")  # entries that count in any section
 
 
 def read_cards(path: Path) -> Iterator[Card]:
@@ -95,7 +95,7 @@ def _bulk_lines(path: Path, folders: tuple[Path, ...] = ()) -> Iterator[str]:
 def _included(name: str, path: Path, folders: tuple[Path, ...]) -> Path:
     """An included file: beside the file that names it, or beside those that include that; in any case of letters."""
     if len(folders) > 20:
-        raise wrong(f"{path.name} includes {name!r} again and again; files must not include themselves")
+        raise wrong(f"{path.name} includes {name!r} recursively; files must not include themselves")
     plain = name.replace("\\", "/")
     symbol = re.match(r"^\w{2,}:(.*)$", plain)  # a logical symbol of Nastran's: its folder is not known here
     plain = symbol[1] if symbol else plain
@@ -178,7 +178,7 @@ def number(text: str) -> float:
     except ValueError:
         found = math.nan
     if not math.isfinite(found):
-        raise wrong(f"{text!r} is no number of bulk data; look whether its fields are in their columns")
+        raise wrong(f"{text!r} is not a number of bulk data; check that its fields are in the right columns")
     return found
 
 
@@ -187,8 +187,8 @@ def integer(text: str, card: Card) -> int:
     try:
         return int(text or 0)
     except ValueError:
-        raise wrong(f"{card[0]} {field_of(card, 1)} has {text!r} where a whole number belongs; look whether its fields are in "
-                    "their columns") from None
+        raise wrong(f"{card[0]} {field_of(card, 1)} has {text!r} where a whole number belongs; check that its fields are in the "
+                    "right columns") from None
 
 
 def field_of(card: Card, i: int) -> str:

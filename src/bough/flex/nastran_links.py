@@ -21,7 +21,7 @@ def links_of(bulk: Bulk) -> tuple[Link, ...]:
     }  # fmt: skip
     for kind in ("RSPLINE", "RTRPLT1", "RSSCON", "MPCY", "MPCAX"):
         if bulk.cards.get(kind):
-            raise wrong(f"the bulk data hold {kind} {bulk.cards[kind][0][1]}, which is not eliminated here; export matrices of the "
+            raise wrong(f"the bulk data contain {kind} {bulk.cards[kind][0][1]}, which is not supported; export matrices of the "
                         "analysis set (EXTSEOUT, or DMAP of KAA and MAA), or model it with RBE2 or RBE3")
     found = [link for kind, made in kinds.items() for card in bulk.cards.get(kind, []) for link in made(bulk, card)]
     return (*found, *_multipoint(bulk))
@@ -156,7 +156,7 @@ def _multipoint(bulk: Bulk) -> list[Link]:
         for i in range(2, len(card) - 2):
             if (i - 2) % 8 in (0, 3) and card[i]:
                 if (label := integer(card[i], card)) not in at or field_of(card, i + 1) not in "123456" or not card[i + 1]:
-                    raise wrong(f"{name} takes dof {field_of(card, i + 1) or 0} of point {label}, which is no grid point of the "
+                    raise wrong(f"{name} takes dof {field_of(card, i + 1) or 0} of point {label}, which is not a grid point of the "
                                 "bulk data; export matrices of the analysis set (EXTSEOUT)")
                 terms.append(((at[label], int(card[i + 1]) - 1), number(card[i + 2])))
         groups.setdefault(terms[0][0][0], []).append((name, terms))
@@ -182,8 +182,8 @@ def _selected(bulk: Bulk) -> set[int]:
     if bulk.control.mpc is not None:
         return {each for label in bulk.control.mpc for each in joined.get(label, {label})}
     if len(sets) > 1 and len(joined) != 1:
-        raise wrong(f"the bulk data hold the MPC sets {', '.join(map(str, sorted(sets)))}, and no case control says which apply; "
-                    "give the whole file, with MPC = ... above BEGIN BULK")
+        raise wrong(f"the bulk data contain the MPC sets {', '.join(map(str, sorted(sets)))}, and no case control says which "
+                    "apply; give the whole file, with MPC = ... above BEGIN BULK")
     return next(iter(joined.values())) if joined else sets
 
 

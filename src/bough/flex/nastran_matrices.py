@@ -184,5 +184,5 @@ def _assembled(name: str, form: str, entries: list[tuple[Row, Row, float, float]
 
 
 def _is_op4(path: Path) -> bool:
-    """By its ending, or because it is no text."""
+    """By its suffix, or because it is not text."""
     return path.suffix.lower() in (".op4", ".mat", ".bin") or b"\0" in path.read_bytes()[:200]

@@ -28,8 +28,8 @@ def read_op4(path: Path) -> dict[str, list[Any]]:
         for name, matrix in _binary(Tape(data, *words)) if words else _Text(data.decode("latin-1").splitlines()).matrices():
             found.setdefault(name.upper(), []).append(matrix)
     except (error, ValueError, IndexError) as reason:
-        last = f", after {list(found)[-1]}" if found else ""
-        raise wrong(f"{path.name} is no whole OP4 file ({str(reason)[:80] or 'it ends early'}{last}); export it again") from None
+        why, last = str(reason)[:80] or "it ends early", f", after {list(found)[-1]}" if found else ""
+        raise wrong(f"{path.name} is not a complete OP4 file ({why}{last}); export it again") from None
     return found
 
 

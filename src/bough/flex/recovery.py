@@ -77,7 +77,7 @@ _GIVEN = ("names", "stress", "strain", "points", "displacement")
 
 
 def is_given(recover: Any) -> bool:
-    """Whether recovery is told by matrices: {"names": [...], "stress": matrix}, {"points": {...}, "displacement": matrix}."""
+    """Whether recovery is given by matrices: {"names": [...], "stress": matrix}, {"points": {...}, "displacement": matrix}."""
     return isinstance(recover, Mapping) and bool(set(recover) & {"stress", "strain", "displacement"})
 
 

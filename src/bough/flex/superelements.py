@@ -96,7 +96,7 @@ class Superelement:
         return np.asarray(motion)
 
     def check(self) -> None:
-        """Refuse matrices that are no free body's."""
+        """Refuse matrices that cannot be those of a free body."""
         from scipy.sparse import csr_array
 
         size = len(self.node)

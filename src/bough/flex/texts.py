@@ -1,4 +1,4 @@
-"""Texts of other tools, in whichever encoding and with whichever ends of lines they come."""
+"""Text files of other tools, in any encoding and with any line ends."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a case; `problem` says why there are no digits, `missing` that its witness is not to be had."""
+    """What came of a case; `problem` says why there are no digits, `missing` that its witness is not available."""
 
     room: str
     name: str
@@ -58,7 +58,7 @@ class Outcome:
 
     @property
     def word(self) -> str:
-        return "not told" if self.missing else "fine" if self.fine else "FALLS SHORT"
+        return "skipped" if self.missing else "fine" if self.fine else "FALLS SHORT"
 
     def to_mapping(self) -> dict[str, Any]:
         return asdict(self) | {"fine": self.fine}

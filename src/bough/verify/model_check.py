@@ -131,7 +131,7 @@ class Checked:
         q, v = self.states
         found = balance(self.model, self.model.batch(q, v, self.torques, t=TIME))
         if name in found.left_out:
-            raise Missing(f"not told: {found.left_out[name]}")
+            raise Missing(f"{found.left_out[name]}")
         yield found.worst[name], 0.0, 1.0
 
     def derivatives(self) -> Pairs:
@@ -243,7 +243,7 @@ class Checked:
         """What the energy of the run, and all work, leave unaccounted for, of what is exchanged."""
         found = self.once.audit
         if "not accounted for" not in found.energy:
-            raise Missing(f"not told: {found.not_told.get('work') or found.not_told.get('energy')}")
+            raise Missing(f"{found.not_told.get('work') or found.not_told.get('energy')}")
         if "work" in found.not_told:
             raise Missing(found.not_told["work"])
         exchanged = found.energy["exchanged"] or abs(found.energy["at the start"]) or 1.0

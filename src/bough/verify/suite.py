@@ -123,7 +123,7 @@ def outcome_line(outcome: Outcome) -> str:
 
 def report_page(title: str, outcomes: Iterable[Outcome], head: Mapping[str, str], last: str) -> str:
     """What was compared with what, to how many digits, as one HTML page."""
-    classes: Mapping[Any, str] = {"fine": "fine", "FALLS SHORT": "short", "not told": "missing"}
+    classes: Mapping[Any, str] = {"fine": "fine", "FALLS SHORT": "short", "skipped": "missing"}
     rows = [
         f"<tr><td class='{classes[o.word]}'>{o.word}</td><td class='digits'>{escape(digits_text(o))}</td>"
         f"<td><b>{escape(o.room)}</b>: {escape(o.name)}<br>{escape(o.what)}</td>"

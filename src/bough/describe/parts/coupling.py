@@ -1,6 +1,6 @@
 """Couplings: linear relations between joint coordinates, such as those of gears, racks, screws, differentials and cables.
 
-A gearbox is several parts at once: a motor with its rotor, a gear ratio, and what gives way or has play between them and a joint.
+A gearbox is several parts at once: a motor with its rotor, a gear ratio, and the compliance or backlash between them and a joint.
 """
 
 from __future__ import annotations
@@ -290,7 +290,7 @@ class Coupling(Part):
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.damping and self.stiffness is None:
-            raise Fault("damping", "damping is given without stiffness, so that nothing gives way; give stiffness, or leave it out")
+            raise Fault("damping", "damping is given without stiffness, so the coupling is rigid; give stiffness, or leave it out")
         if self.restitution > 1.0:
             raise Fault("restitution", f"restitution is {self.restitution}; give a number from 0 to 1")
         if self.restitution and not self.touches:
@@ -367,7 +367,7 @@ class Coupling(Part):
 
 
 def _fault(system: SystemView, name: str) -> str:
-    """Why a name is no coordinate that can be coupled."""
+    """Why a name is not a coordinate that can be coupled."""
     found = targets(system, name)
     if len(found) != 1:
         return misnamed(system, name, found)

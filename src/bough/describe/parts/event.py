@@ -345,7 +345,8 @@ def _watch_texts(system: SystemView, event: Event) -> Iterator[str]:
     for condition in event.conditions:
         known = [*measured, *(known for body in system.bodies.values() for known in body.coordinate_names)]
         if condition.of not in known:
-            yield f"condition of {condition.of!r} is no coordinate, output or signal{nearest(condition.of, known) or listed(known)}"
+            hint = nearest(condition.of, known) or listed(known)
+            yield f"condition of {condition.of!r} is not a coordinate, output or signal{hint}"
     if not isinstance(event.when, str) or (event.when in measured and not rate):
         return
     name = event.when

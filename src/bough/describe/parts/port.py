@@ -102,7 +102,7 @@ def _entry_problem(system: SystemView, field: str, name: str, names: Names) -> I
 
 def _known(field: str, name: str, what: str, known: Sequence[str]) -> Iterator[Finding]:
     if name not in known:
-        yield Finding(f"{field} {name!r} is no {what} of the system{nearest(name, known) or listed(known)}", (field,))
+        yield Finding(f"{field} {name!r} is not a {what} of the system{nearest(name, known) or listed(known)}", (field,))
 
 
 def _place_problem(field: str, frame: Frame | None, why: str) -> Iterator[Finding]:
@@ -215,7 +215,7 @@ class Input(Port):
             springs = [(body, body.joint.stiffness or ()) for body in system.bodies.values()]
             known = [*system.lines, *(entry for body, all_k in springs
                                       for entry, k in zip(body.speed_names, all_k, strict=False) if k)]  # fmt: skip
-            text = f"is no line and no coordinate with a spring{nearest(name, known) or listed(known)}"
+            text = f"is neither a line nor a coordinate with a spring{nearest(name, known) or listed(known)}"
             yield Finding(f"rest {name!r} {text}", ("rest",))
             return
         [(body, entry)] = found
@@ -560,4 +560,4 @@ def _unstrained(system: SystemView, name: str, several: int) -> str:
         return f"is of body {owner.name!r}, which recovers no strains: {how}" + (
             f"; its strain energy is strain_energy={owner.name!r}" if owner.n_modes else "")  # fmt: skip
     energy = f" (the strain energy of the whole body is strain_energy={name!r})" if owner and owner.name == name else ""
-    return f"is no element whose strain a body recovers{energy}{nearest(name, known) or listed(known)}"
+    return f"is not an element whose strain a body recovers{energy}{nearest(name, known) or listed(known)}"

@@ -19,7 +19,7 @@ _NOTES = {  # where "<...> is not used" would not be accurate
     "collision": "collision geometry is not used, of links",
     "inertia that no real body has": "inertia that no real body has, taken as it is, of links",
     "negative moment of inertia": "negative moment of inertia [kg m^2] raised to 0, of links",
-    "mesh file that is not there": "mesh not drawn, for its file is not there, of links",
+    "missing mesh file": "mesh not drawn because its file is missing, of links",
     "position limit of an empty range": "position limit not used, for its range is empty, of joints",
 }
 

@@ -27,7 +27,7 @@ def read_robot(path: Path) -> Robot:
         except ValueError as error:
             problems.append(Problem(str(error), subject, place=str(path)))
     if not robot.links and not problems:
-        text = "holds no links; give a URDF file with some (a xacro file has to be expanded first)"
+        text = "has no links; give a URDF file with some (a xacro file has to be expanded first)"
         problems.append(Problem(text, place=str(path)))
     if problems:
         raise DescriptionError(problems)
