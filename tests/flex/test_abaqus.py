@@ -321,3 +321,15 @@ def test_substructures_that_are_not_understood_are_named(tmp_path):
     refused(user_element(NODES, less, few), "interface 11 has axes of its own, and of three dofs only x, y; keep all three", turned)
     with pytest.raises(DescriptionError, match=r"none.mtx' does not exist; give the path of a .mtx file"):
         read_abaqus(model, substructure=tmp_path / "none.mtx")
+
+
+def test_keywords_that_a_substructure_cannot_use_are_refused(tmp_path):
+    matrices, place = substructure()
+    model, files = inp(tmp_path / "tower.inp", place), tmp_path / "sub.mtx"
+    files.write_text(user_element(NODES, DOFS, matrices))
+    with pytest.raises(DescriptionError, match="spiders need the matrices of the whole structure"):
+        read_abaqus(model, substructure=files, spiders={"hub": [1, 11]})
+    mass = read_abaqus(model, substructure=files).reduce().mass
+    assert read_abaqus(model, substructure=files, declared_mass=mass).reduce().mass == mass
+    with pytest.raises(DescriptionError, match=r"mass is 1 kg but the mass matrix holds .* kg; check the units"):
+        read_abaqus(model, substructure=files, declared_mass=1.0)

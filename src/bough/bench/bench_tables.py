@@ -324,8 +324,6 @@ def structures(result: dict[str, Any]) -> Report:
                 ((text, f"{result[name]['s']:.2f}", f"{result[name]['cpu_s']:.2f}") for name, text in parts.items()))
 
 
-REPORTS: dict[str, Callable[[dict[str, Any]], Report]] = {       # by benchmark
-    "forward": forward, "calls": calls, "flexible": flexible, "loops": loops, "momentum": momentum, "jsc": jsc,
-    "operators": operators, "cost": cost, "derivatives": derivatives, "auto": auto, "gym": gym, "campaign": campaign,
-    "connections": connections, "orbit": orbit, "stiff": stiff, "structures": structures,
-}
+REPORTS: dict[str, Callable[[dict[str, Any]], Report]] = {report.__name__: report for report in (      # by benchmark
+    forward, calls, flexible, loops, momentum, jsc, operators, cost, derivatives, auto, gym, campaign, connections, orbit, stiff,
+    structures)}

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from bough.errors import DescriptionError
-from bough.flex.deck import Deck, Keyword, keywords, outline, read_deck, real, solid_elements
-from bough.flex.exported import Exported, condensed, labelled, turn_of
+from bough.flex.deck import Deck, Keyword, keywords, read_deck, real, with_mesh
+from bough.flex.exported import Exported, Places, condensed, labelled, turn_of
 from bough.flex.finite_elements import FiniteElements, rigid_motion
 from bough.flex.integrals import Array
+from bough.flex.matrix_files import mirrored
 from bough.flex.superelements import Superelement
 from bough.flex.texts import read_text, refusals
 from bough.flex.units import units as units_of
@@ -33,12 +33,9 @@ def read_abaqus(
     mass: str | Path | None = None,
     *,
     substructure: str | Path | None = None,
-    attach: Mapping[str, Any] | None = None,
-    inboard: str | None = None,
-    origin: Any = None,
-    spiders: Mapping[str, Any] | None = None,
     units: str = "SI",
     declared_mass: float | None = None,
+    **places: Unpack[Places],
 ) -> FiniteElements | Superelement:
     """A model from Abaqus files: the input file and the two matrices, or the matrices of a substructure.
 
@@ -52,13 +49,9 @@ def read_abaqus(
     deck = read_deck(path, _SOURCE)
     if substructure is not None:
         found = _substructure(Path(substructure), deck)
-        return found.in_units(unit).placed(attach=attach, inboard=inboard, origin=origin)
+        return found.in_units(unit).placed(declared_mass, **places)
     tables = [_table(_beside(path, given, kind), kind) for given, kind in ((stiffness, "STIF"), (mass, "MASS"))]
-    structure = _structure(deck, tables)
-    lines, faces = outline(deck, structure.labels)
-    solids = solid_elements(deck, structure.labels)
-    structure = replace(structure, lines=lines, faces=faces, sets=deck.node_sets, solids=solids).in_units(unit)
-    return structure.model(attach=attach, inboard=inboard, origin=origin, spiders=spiders, mass=declared_mass)
+    return with_mesh(_structure(deck, tables), deck).in_units(unit).model(mass=declared_mass, **places)
 
 
 def _beside(path: Path, given: str | Path | None, kind: str) -> Path:
@@ -169,9 +162,7 @@ def _symmetric(rows: Any, columns: Any, values: Array, size: int) -> Any:
 
     row, column = np.asarray(rows, dtype=int), np.asarray(columns, dtype=int)
     if not _both_triangles(row, column):
-        off = row != column
-        row, column = np.concatenate([row, column[off]]), np.concatenate([column, row[off]])
-        values = np.concatenate([values, values[off]])
+        row, column, values = mirrored(row, column, values)
     return csr_array((values, (row, column)), shape=(size, size))
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from bough.errors import DescriptionError
-from bough.flex.deck import Deck, outline
-from bough.flex.exported import Exported, labelled, with_missing
+from bough.flex.deck import Deck, with_mesh
+from bough.flex.exported import Exported, Places, labelled, with_missing
 from bough.flex.finite_elements import COMPONENTS, FiniteElements, rigid_motion
 from bough.flex.integrals import Array
 from bough.flex.matrix_files import HEAD, read_harwell_boeing, read_matrix_market
@@ -34,12 +33,9 @@ def read_ansys(
     *,
     mapping: str | Path | None = None,
     elements: str | Path | None = None,
-    attach: Mapping[str, Any] | None = None,
-    inboard: str | None = None,
-    origin: Any = None,
-    spiders: Mapping[str, Any] | None = None,
     units: str = "SI",
     declared_mass: float | None = None,
+    **places: Unpack[Places],
 ) -> FiniteElements:
     """A model from Ansys files.
 
@@ -53,10 +49,8 @@ def read_ansys(
     matrices = (_matrix(Path(mass), "mass"), _matrix(Path(stiffness), "stiffness"))
     structure = _structure(labels, position, angles, matrices, None if mapping is None else Path(mapping)).in_units(units_of(units))
     if elements is not None:
-        deck = Deck(labels, position, elements=_elements(Path(elements)))
-        lines, faces = outline(deck, structure.labels)
-        structure = replace(structure, lines=lines, faces=faces)
-    return structure.model(attach=attach, inboard=inboard, origin=origin, spiders=spiders, mass=declared_mass)
+        structure = with_mesh(structure, Deck(labels, position, elements=_elements(Path(elements))))
+    return structure.model(mass=declared_mass, **places)
 
 
 def _text(path: Path) -> str:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from bough.flex.deck import Deck, outline, read_deck, real, solid_elements
-from bough.flex.exported import labelled, with_missing
+from bough.flex.deck import Deck, read_deck, real, with_mesh
+from bough.flex.exported import Places, labelled, with_missing
 from bough.flex.finite_elements import FiniteElements
 from bough.flex.integrals import Array
+from bough.flex.matrix_files import mirrored
 from bough.flex.texts import read_text, refusals
 from bough.flex.units import units as units_of
 from bough.progress import working
@@ -22,17 +21,8 @@ _wrong = refusals(_SOURCE)
 
 
 @working("reading CalculiX files")
-def read_calculix(
-    job: str | Path,
-    *,
-    nodes: str | Path | None = None,
-    attach: Mapping[str, Any] | None = None,
-    inboard: str | None = None,
-    origin: Any = None,
-    spiders: Mapping[str, Any] | None = None,
-    units: str = "SI",
-    declared_mass: float | None = None,
-) -> FiniteElements:
+def read_calculix(job: str | Path, *, nodes: str | Path | None = None, units: str = "SI", declared_mass: float | None = None,
+                  **places: Unpack[Places]) -> FiniteElements:
     """A model from CalculiX files: `job` is their common name, with .sti, .mas and .dof next to it.
 
     Nodes, elements and sets come from `nodes` (.inp or .frd; by default job.inp). Write the matrices with
@@ -46,11 +36,8 @@ def read_calculix(
     _refuse_expanded(deck, rows)
     matrices = tuple(_matrix(stem.with_suffix(suffix), len(rows)) for suffix in (".mas", ".sti"))
     found = labelled(_SOURCE, deck.labels.tolist(), deck.position, (rows[:, 0], rows[:, 1] - 1), (matrices[0], matrices[1]))
-    lines, faces = outline(deck, found.labels)
-    solids = solid_elements(deck, found.labels)
-    whole = replace(with_missing(found, rows - [0, 1]), lines=lines, faces=faces, sets=deck.node_sets, solids=solids)
-    structure = whole.in_units(units_of(units))
-    return structure.model(attach=attach, inboard=inboard, origin=origin, spiders=spiders, mass=declared_mass)
+    structure = with_mesh(with_missing(found, rows - [0, 1]), deck).in_units(units_of(units))
+    return structure.model(mass=declared_mass, **places)
 
 
 def _refuse_expanded(deck: Deck, rows: Array) -> None:
@@ -112,12 +99,8 @@ def _matrix(path: Path, size: int) -> Any:
     if len(table) == 0 or max(row.max(), column.max()) + 1 != size or min(row.min(), column.min()) < 0:
         raise _wrong(f"{path.name} has {0 if not len(table) else max(row.max(), column.max()) + 1} dofs, but the .dof file lists "
                      f"{size}; give files of one run, and check that they are complete")
-    off = row != column
-    entries = (
-        np.concatenate([table[:, 2], table[off, 2]]),
-        (np.concatenate([row, column[off]]), np.concatenate([column, row[off]])),
-    )
-    return csr_array(entries, shape=(size, size))
+    row, column, values = mirrored(row, column, table[:, 2])
+    return csr_array((values, (row, column)), shape=(size, size))
 
 
 def _text(path: Path) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import isfinite
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bough.errors import DescriptionError
+from bough.flex.exported import Exported
 from bough.flex.integrals import Array, tilde
 from bough.flex.recovery import SolidElements
 from bough.flex.texts import read_text
@@ -106,6 +107,12 @@ def read_deck(path: Path, source: str) -> Deck:
     if not len(found.labels):
         raise DescriptionError(f"{source}: {path.name} has no *NODE; give the input file with the nodes of the model")
     return found
+
+
+def with_mesh(structure: Exported, deck: Deck) -> Exported:
+    """The structure with the lines, faces, node sets and solid elements of its mesh."""
+    lines, faces = outline(deck, structure.labels)
+    return replace(structure, lines=lines, faces=faces, sets=deck.node_sets, solids=solid_elements(deck, structure.labels))
 
 
 def real(text: str) -> float:

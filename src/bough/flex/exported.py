@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -28,9 +28,18 @@ from bough.flex.recovery import SolidElements, recover_solids
 from bough.flex.reduction import check_symmetric
 from bough.flex.units import Units
 
-_SAME_MASS = 1e-4  # relative
+SAME_MASS = 1e-4  # relative
 _NOTHING = 1e-13  # of the largest diagonal entry of its kind: no stiffness, no mass
 _ZERO = 1e-9  # of the largest entry
+
+
+class Places(TypedDict, total=False):
+    """Where a structure is attached: keywords of every reader, see `matrices_model`."""
+
+    attach: Mapping[str, Any] | None
+    inboard: str | None
+    origin: Any
+    spiders: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -67,23 +76,14 @@ class Exported:
                                    f"{self.labels.min()} to {self.labels.max()}, of its {len(self.labels)} nodes")
         return found if np.ndim(labels) else found[0]
 
-    def model(
-        self,
-        *,
-        attach: Mapping[str, Any] | None = None,
-        inboard: str | None = None,
-        origin: Any = None,
-        spiders: Mapping[str, Any] | None = None,
-        mass: float | None = None,
-        geometric: GeometricOf | None = None,
-    ) -> FiniteElements:
+    def model(self, *, mass: float | None = None, geometric: GeometricOf | None = None, **places: Unpack[Places]) -> FiniteElements:
         """The model with its named places; `attach` and `spiders` name nodes by the tool's numbers."""
         self._check()
-        chosen = {name: self.index(name, nodes) for name, nodes in (attach or {}).items()}
+        chosen = {name: self.index(name, nodes) for name, nodes in (places.get("attach") or {}).items()}
         structure = self
-        for name, given in (spiders or {}).items():
+        for name, given in (places.get("spiders") or {}).items():
             structure, chosen[name] = structure.with_spider(name, given)
-        model = structure._assembled(chosen, inboard, origin, mass, geometric)
+        model = structure._assembled(chosen, places.get("inboard"), places.get("origin"), mass, geometric)
         return replace(model, notes=(*model.notes, *_grounded(model)))
 
     def with_spider(self, name: str, given: Any) -> tuple[Exported, int]:
@@ -234,12 +234,12 @@ class Exported:
         square = along.T @ (self.mass @ along)
         found = np.diagonal(square)
         across = np.abs(square - np.diag(found)).max()
-        if not len(self.grounded) and (found.min() <= 0 or max(np.ptp(found), across) > _SAME_MASS * found.max()):
+        if not len(self.grounded) and (found.min() <= 0 or max(np.ptp(found), across) > SAME_MASS * found.max()):
             values = ", ".join(f"{each:.6g}" for each in found)
             raise DescriptionError(f"{self.source}: the mass matrix moves {values} kg along x, y, z, and {across:.3g} kg across; "
                                    "give the matrix of the free body, with all its dofs, one mass in all directions, in body axes, "
                                    "dofs in the order x, y, z, rx, ry, rz")
-        if mass is not None and abs(found[0] - mass) > _SAME_MASS * abs(mass):
+        if mass is not None and abs(found[0] - mass) > SAME_MASS * abs(mass):
             raise DescriptionError(f"{self.source}: mass is {mass:.6g} kg but the mass matrix holds {found[0]:.6g} kg; check the "
                                    "units of M, or correct mass")
 
@@ -248,6 +248,14 @@ def _grounded(model: FiniteElements) -> list[str]:
     from bough.flex.structure_check import grounding_of
 
     return grounding_of(model)[1]
+
+
+def without_spiders(source: str, places: Places) -> tuple[Mapping[str, Any] | None, str | None, Any]:
+    """`attach`, `inboard` and `origin` of what is not a whole structure, to which no spider can be added."""
+    if places.get("spiders"):
+        raise DescriptionError(f"{source}: spiders need the matrices of the whole structure, which these files do not contain; "
+                               "leave them out")
+    return places.get("attach"), places.get("inboard"), places.get("origin")
 
 
 def turn_of(axes: Array, per_node: int) -> Any:

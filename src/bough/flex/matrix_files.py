@@ -43,10 +43,15 @@ def read_matrix_market(text: str) -> Any:
     else:
         row, column, data = _coordinates(values, sizes)
     if words[4] in ("symmetric", "skew-symmetric"):
-        off, sign = row != column, -1.0 if words[4] == "skew-symmetric" else 1.0
-        row, column = np.concatenate([row, column[off]]), np.concatenate([column, row[off]])
-        data = np.concatenate([data, sign * data[off]])
+        row, column, data = mirrored(row, column, data, -1.0 if words[4] == "skew-symmetric" else 1.0)
     return csr_array((data, (row, column)), shape=(sizes[0], sizes[1]))
+
+
+def mirrored(row: Array, column: Array, data: Array, sign: float = 1.0) -> tuple[Array, Array, Array]:
+    """Rows, columns and values of one triangle, followed by those on the other side of the diagonal."""
+    off = row != column
+    rows, columns = np.concatenate([row, column[off]]), np.concatenate([column, row[off]])
+    return rows, columns, np.concatenate([data, sign * data[off]])
 
 
 def _coordinates(values: Any, sizes: list[int]) -> tuple[Any, Any, Any]:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from bough.flex.exported import Exported
+from bough.flex.exported import Exported, Places, without_spiders
 from bough.flex.finite_elements import FiniteElements
 from bough.flex.given_modes import GivenModes, placed_modes
 from bough.flex.integrals import Array
@@ -36,12 +36,9 @@ def read_nastran(
     matrices: str | Path | None = None,
     subcase: int | None = None,
     masses: Mapping[int, float] | None = None,
-    attach: Mapping[str, Any] | None = None,
-    inboard: str | None = None,
-    origin: Any = None,
-    spiders: Mapping[str, Any] | None = None,
     units: str = "SI",
     declared_mass: float | None = None,
+    **places: Unpack[Places],
 ) -> FiniteElements | Superelement | GivenModes:
     """A model from Nastran files; call `reduce` on it: `read_nastran("panel.bdf", op2="panel.op2", ...).reduce(modes=8)`.
 
@@ -65,16 +62,16 @@ def read_nastran(
     if stiffness is not None and mass is not None:
         stiffness, mass = without_idle_scalars(stiffness, mass)
         if any(component <= 0 for _, component in stiffness.rows):
-            element = _superelement(found, stiffness, mass, viscous).in_units(unit)
-            return element.placed(attach=attach, inboard=inboard, origin=origin)
+            return _superelement(found, stiffness, mass, viscous).in_units(unit).placed(declared_mass, **places)
         structure = _structure(found, stiffness, mass).in_units(unit)
-        return structure.model(attach=attach, inboard=inboard, origin=origin, spiders=spiders, mass=declared_mass)
+        return structure.model(mass=declared_mass, **places)
     if op2 is None:
         raise wrong(f"{Path(bulk).name} has no stiffness ({', '.join(STIFFNESS)}) and mass ({', '.join(MASS)}) as DMIG; give "
                     "matrices= (OP4 or punch file), or op2= with matrices or eigenvectors")
     results = read_op2(Path(op2))
     modes = _modes(found, _table(results, Path(op2), subcase), results, masses, unit)
     _check_declared(modes, declared_mass)
+    attach, inboard, origin = without_spiders(SOURCE, places)
     chosen = {name: _rows(modes, name, nodes) for name, nodes in (attach or {}).items()}
     return placed_modes(modes, chosen, inboard, origin)
 

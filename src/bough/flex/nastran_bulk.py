@@ -92,13 +92,13 @@ def read_bulk(path: Path) -> Bulk:
     grids: dict[int, tuple[Array, Array, str]] = {}
     for card in cards.get("GRID", []):
         given = [field_of(card, i) or (field_of(default, i) if i in (2, 6, 7) else "") for i in range(8)]
-        system, place = _frame(frames, given[2], card), np.array([number(each) for each in given[3:6]])
+        system, place = frame_named(frames, given[2], card), np.array([number(each) for each in given[3:6]])
         spot, label = system.place(place), integer(given[1], card)
         if label < 1:
             raise wrong(f"a GRID has the number {given[1] or 'blank'}; give whole numbers from 1 on")
         if label in grids and not np.allclose(grids[label][0], spot):
             raise wrong(f"GRID {label} is given twice, at different places; give one of them")
-        grids[label] = (spot, _frame(frames, given[6], card).directions(spot) if given[6] != "-1" else np.eye(3), given[7])
+        grids[label] = (spot, frame_named(frames, given[6], card).directions(spot) if given[6] != "-1" else np.eye(3), given[7])
     if not grids:
         raise wrong(f"{path.name} has no GRID; give the file with the bulk data, its fields in columns or between commas")
     labels = np.array(sorted(grids), dtype=int)
@@ -173,7 +173,8 @@ def _frame_of(name: str, kind: str, a: Array, b: Array, c: Array) -> Frame:
     return Frame(kind, a, np.stack([np.cross(y, z), y, z], axis=1))
 
 
-def _frame(frames: Mapping[int, Frame], text: str, card: Card) -> Frame:
+def frame_named(frames: Mapping[int, Frame], text: str, card: Card) -> Frame:
+    """The coordinate system that a field of an entry names."""
     label = integer(text, card)
     if label not in frames:
         raise wrong(f"{card[0]} {card[1]} is in coordinate system {label}, which is not in the bulk data; give it")

@@ -11,7 +11,7 @@ import numpy as np
 
 from bough.flex.exported import block_parts
 from bough.flex.integrals import Array, inertia_of
-from bough.flex.nastran_bulk import Bulk
+from bough.flex.nastran_bulk import Bulk, frame_named
 from bough.flex.nastran_cards import Card, field_of, integer, number, wrong
 from bough.flex.nastran_op2 import require_pynastran
 
@@ -93,10 +93,7 @@ def _conm1(bulk: Bulk, card: Card, place: Array) -> tuple[float, Array, Array]:
 
 
 def _axes(bulk: Bulk, card: Card, place: Array) -> Array:
-    system = integer(card[3], card)
-    if system not in bulk.frames:
-        raise wrong(f"{card[0]} {card[1]} is in coordinate system {system}, which is not in the bulk data; give it")
-    return bulk.frames[system].directions(place)
+    return frame_named(bulk.frames, card[3], card).directions(place)
 
 
 # ---- elements --------------------------------------------------------------------------------------------------------------

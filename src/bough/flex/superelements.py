@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from bough.errors import DescriptionError
+from bough.flex.exported import SAME_MASS, Places, without_spiders
 from bough.flex.finite_elements import COMPONENTS, rigid_motion
 from bough.flex.flexible_body import FlexibleBody, damping_matrix
 from bough.flex.integrals import Array, MassPoints, ModalIntegrals, Nodes, Outline, axial, no_spins, unknown_node
@@ -67,8 +68,13 @@ class Superelement:
                        stiffness=unit.stiffness * scale * self.stiffness,
                        damping=None if self.damping is None else unit.mass / unit.time * scale * self.damping)
 
-    def placed(self, *, attach: Mapping[str, Any] | None = None, inboard: str | None = None, origin: Any = None) -> Superelement:
-        """The same with its nodes renamed (`attach` maps a name to a node's number), and about another origin."""
+    def placed(self, mass: float | None = None, **places: Unpack[Places]) -> Superelement:
+        """The same with its nodes renamed (`attach` maps a name to a node's number), and about another origin; `mass` [kg] is
+        compared with that of the matrix."""
+        attach, inboard, origin = without_spiders(self.source, places)
+        if mass is not None and abs((held := self.total_mass()) - mass) > SAME_MASS * abs(mass):
+            raise DescriptionError(f"{self.source}: mass is {mass:.6g} kg but the mass matrix holds {held:.6g} kg; check the units "
+                                   "of the matrices, or correct mass")
         found = self
         if attach is not None:
             names = list(self.labels)
@@ -82,6 +88,11 @@ class Superelement:
             raise DescriptionError(unknown_node(inboard, found.labels))
         about = origin if origin is not None else (0, 0, 0) if inboard is None else found.position[found.labels.index(inboard)]
         return replace(found, position=found.position - np.asarray(about, dtype=float), inboard=inboard)
+
+    def total_mass(self) -> float:
+        """What the mass matrix has in unit translations, the mean of three directions."""
+        rigid = self.rigid_motion()[:, :3]
+        return float(np.trace(rigid.T @ self.mass @ rigid)) / 3
 
     def rigid_motion(self) -> Array:
         """The coordinates (r, 6) in unit translations and rotations: interfaces move rigidly, modal ones as strain least. [B 73]"""
