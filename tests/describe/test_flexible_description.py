@@ -129,7 +129,7 @@ def test_seats(part):
 
 
 TRIANGLE = (
-    "the elements do not tell the rotation there; name another node, or make this one of several mesh points that span a triangle"
+    "the elements do not define the rotation there; name another node, or make this one of several mesh points that span a triangle"
 )
 BAD_SEATS = [
     (

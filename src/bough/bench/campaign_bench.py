@@ -60,7 +60,7 @@ def campaign(*, quick: bool = False, plan: bool = False, million: bool = False) 
 
 
 def ratios(found: dict[str, dict[str, float]]) -> dict[str, float]:
-    """What is asked for: CPU against MuJoCo's, wall time on two cores, overheads."""
+    """Ratios: CPU time against MuJoCo's, wall time on two cores, overheads."""
     one, two, bare = found["one thread"], found["two threads"], found["bare kernels"]
     more = {"wall, one thread / two": one["wall"]/two["wall"], "overhead over bare kernels": one["cpu"]/bare["cpu"] - 1.0}
     if "two Dask workers" in found:

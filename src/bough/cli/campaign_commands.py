@@ -76,7 +76,7 @@ def _run(study: "Campaign", store: Path, threads: int | None, workers: int | Non
 
 
 def check_together(options: dict[str, Any]) -> None:
-    """Raise for options that say different things of one matter."""
+    """Raise for options that contradict each other."""
     given = [f"{name} {value}" for name, value in options.items() if value is not None]
     if len(given) > 1:
         raise StateError(f"{' and '.join(given)}: give one of {', '.join(options)}")

@@ -88,8 +88,8 @@ def _rings(bodies: Mapping[str, Body]) -> list[Problem]:
 
 # ---- flexible checks -------------------------------------------------------------------------------------------------------
 _FIXED = 1e-12  # of the largest translation of any node
-_NO_ROTATION = ("the elements do not tell the rotation there; name another node, or make this one of several mesh points that span "
-                "a triangle")
+_NO_ROTATION = ("the elements do not define the rotation there; name another node, or make this one of several mesh points that "
+                "span a triangle")
 
 
 def unsupported(index: int, body: Body) -> Iterator[Problem]:

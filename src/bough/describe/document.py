@@ -1,4 +1,4 @@
-"""YAML in and out: safe, exact in every number, and with the line of whatever is wrong.
+"""Reading and writing YAML: safe, exact in every number, with line numbers in errors.
 
 The whole of a description as one value: what a YAML file holds, key by key.
 """

@@ -151,7 +151,7 @@ class Joint(Description):
         return self
 
     def _agree(self, field: str, entries: Floats) -> None:
-        """The start says nothing of what is prescribed, and no rate of what is locked."""
+        """Initial values must not set prescribed coordinates, nor rates of locked ones."""
         if all(self.prescribed):
             raise Fault(field, f"{field} is {shown(entries)}, but motion prescribes where the joint is; remove one of the two")
         for dof, entry, moved, held in zip(self.dofs, entries, self.prescribed, self.locked, strict=False):

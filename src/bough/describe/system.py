@@ -1,4 +1,4 @@
-"""The system as a text tree.
+"""The system and its outline as text.
 
 The system: bodies, loops, wheels, loads, force elements, events and stops, collected for compilation.
 """

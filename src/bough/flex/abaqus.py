@@ -99,7 +99,7 @@ def _all_numbers(line: str) -> bool:
 
 
 def _structure(deck: Deck, tables: list[Array]) -> Exported:
-    """The structure by named dofs, or by dofs in the order of nodes; its supports lifted, its internal dofs condensed."""
+    """The structure by named dofs, or by dofs in the order of nodes, without supports and with internal dofs condensed."""
     dofs, matrices = _named(tables) if all(table.shape[1] == 5 for table in tables) else _numbered(deck, tables)
     inside = (dofs[:, 0] <= 0) | ~np.isin(dofs[:, 1], range(1, 7))
     if inside.any():
@@ -129,7 +129,7 @@ def _named(tables: list[Array]) -> tuple[Array, tuple[Any, Any]]:
 
 
 def _numbered(deck: Deck, tables: list[Array]) -> tuple[Array, tuple[Any, Any]]:
-    """The same of matrices by rows: 3 or 6 for each node that has elements, or as its elements say."""
+    """The same for matrices by row number: 3 or 6 dofs for each node that has elements, or as its elements require."""
     if any(table.shape[1] != 3 for table in tables):
         raise _wrong("stiffness and mass have different formats; export both with FORMAT=COORDINATE")
     size = int(max(table[:, :2].max() for table in tables))
@@ -157,7 +157,7 @@ def _dofs_by_elements(deck: Deck) -> dict[int, int]:
 
 
 def _symmetric(rows: Any, columns: Any, values: Array, size: int) -> Any:
-    """A matrix of which one triangle, or both, are given."""
+    """A symmetric matrix, given by one triangle or both."""
     from scipy.sparse import csr_array
 
     row, column = np.asarray(rows, dtype=int), np.asarray(columns, dtype=int)
@@ -175,7 +175,7 @@ def _both_triangles(row: Array, column: Array) -> bool:
 
 # ---- supports and axes -----------------------------------------------------------------------------------------------------
 def _lifted(found: Exported, held: Array, axes: Array) -> Exported:
-    """Supports have 1e36 on the diagonal, and all else as it was: what stood there lets rigid motion be without force.
+    """Restore the diagonal, where Abaqus writes 1e36 for a support: rigid motion must need no force.
 
     K_ii = - (sum over j /= i of K_ij r_j), r the rigid motion that moves dof i by 1 along its own axis.
     """

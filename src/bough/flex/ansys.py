@@ -58,7 +58,7 @@ def _text(path: Path) -> str:
 
 
 def _matrix(path: Path, what: str) -> Any:
-    """A Matrix Market or Harwell-Boeing file; one triangle stands for both."""
+    """A matrix from a Matrix Market or Harwell-Boeing file; one triangle is enough."""
     from scipy.sparse import csr_array, tril
 
     text = _text(path)
@@ -155,7 +155,7 @@ def _elements(path: Path) -> list[tuple[str, Array, list[list[int]]]]:
 
 
 def _structure(labels: Array, position: Array, angles: Array, matrices: tuple[Any, Any], mapping: Path | None) -> Exported:
-    """The structure in global axes; of several meanings that a vector may have, the one that rigid motion strains least."""
+    """The structure in global axes; if a vector can be read in several ways, the one that rigid motion strains least."""
     size = matrices[1].shape[0]
     axes = {int(label): _nodal_axes(each) for label, each in zip(labels, angles, strict=True) if each.any()}
 
@@ -183,7 +183,7 @@ def _nodal_axes(angles: Array) -> Array:
 
 
 def _orders(ordered: Array, listed: Array, vector: Array | None, size: int) -> Iterator[tuple[Array, Array]]:
-    """What the equations may be, (nodes, components): node by node; or as a vector of nodes or of dofs says, either way."""
+    """Possible orders of the equations, (nodes, components): node by node, or by a vector of nodes or dofs, in either direction."""
     count = len(ordered)
     per_node = size // count if size % count == 0 else 0
     if vector is None:

@@ -41,7 +41,7 @@ def read_calculix(job: str | Path, *, nodes: str | Path | None = None, units: st
 
 
 def _refuse_expanded(deck: Deck, rows: Array) -> None:
-    """CalculiX makes solids out of shells and beams: the matrices are about nodes that no file lists."""
+    """CalculiX expands shells and beams into solids: its matrices then refer to nodes that no file lists."""
     kinds = sorted({kind for kind, _, _ in deck.elements if kind.startswith(("S", "B", "CP", "CA", "M3D", "T3D"))})
     unknown = rows[~np.isin(rows[:, 0], deck.labels), 0]
     if kinds and len(unknown):

@@ -47,11 +47,11 @@ class Deck:
     sections: list[tuple[Array, str]] = field(default_factory=list)  # numbers of elements, material
     element_sets: dict[str, Array] = field(default_factory=dict)
     transforms: list[tuple[Array, str, list[float]]] = field(default_factory=list)  # nodes, kind, two points: axes of their dofs
-    renumbered: bool = False  # several instances, counted through
+    renumbered: bool = False  # several instances, whose nodes are renumbered
 
 
 def keywords(path: Path, source: str, remedy: str = "give the path of the input file", depth: int = 0) -> Iterator[Keyword]:
-    """The keywords of an input file and of those it includes; a keyword's line that ends in a comma goes on in the next."""
+    """The keywords of an input file and of those it includes; a keyword line that ends in a comma continues on the next."""
     if depth > 20:
         raise DescriptionError(f"{source}: {path.name} includes itself; correct its *INCLUDE lines")
     current: Keyword | None = None
@@ -130,7 +130,7 @@ def real(text: str) -> float:
 # ---- parts and instances ---------------------------------------------------------------------------------------------------
 @dataclass
 class _Mesh:
-    """What stands in one part, in one instance, or outside of both."""
+    """The contents of one part, of one instance, or of the file outside of both."""
 
     nodes: dict[int, Array] = field(default_factory=dict)
     elements: list[tuple[str, list[int], list[list[int]]]] = field(default_factory=list)
@@ -141,12 +141,12 @@ class _Mesh:
 
 
 class _Reader:
-    """Goes through the keywords; parts are kept until instances place them."""
+    """Processes the keywords; parts are stored until instances place them."""
 
     def __init__(self, source: str) -> None:
         self.source = source
         self.parts: dict[str, _Mesh] = {}
-        self.placed: list[tuple[str, _Mesh]] = [("", _Mesh())]  # instances by name; first what stands outside of them
+        self.placed: list[tuple[str, _Mesh]] = [("", _Mesh())]  # instances by name; first what is outside of them
         self.mesh = self.placed[0][1]
         self.motion: Array | None = None  # of the instance that is being read: (3, 4)
         self.system = _AT_REST
@@ -269,7 +269,7 @@ class _Reader:
         return self.mesh if name is None else next((mesh for each, mesh in self.placed if each == name.upper()), self.mesh)
 
     def deck(self) -> Deck:
-        """All meshes in one; numbers of several instances are counted through, in their order."""
+        """All meshes in one; the nodes of several instances are renumbered in their order."""
         meshes = [mesh for _, mesh in (*self.placed[1:], self.placed[0]) if mesh.nodes or mesh.node_sets or mesh.elements]
         if not any(mesh.nodes for mesh in meshes) and len(self.parts) == 1:  # a part that nothing places
             meshes = list(self.parts.values())
@@ -345,7 +345,7 @@ def _add(sets: dict[str, list[int]], name: str | None, numbers: Sequence[int]) -
 
 
 def nodes_of(kind: str) -> int | None:
-    """How many nodes an element has, if its name tells.
+    """The number of nodes of an element, if its name gives it.
 
     >>> nodes_of("C3D20R"), nodes_of("S4R"), nodes_of("B31"), nodes_of("MASS"), nodes_of("CONN3D2")
     (20, 4, 2, 1, 2)

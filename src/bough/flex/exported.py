@@ -1,6 +1,6 @@
-"""What a finite-element tool wrote about a structure, made one: labels, places, matrices and links, and a model out of them.
+"""A structure exported by a finite-element tool: labels, positions, matrices and links, and the model made from them.
 
-Readers of all tools end here, so that units, missing dofs, rigid elements, spiders and bad input are dealt with once.
+All readers end here, so that units, missing dofs, rigid elements, spiders and bad input are handled once.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Exported:
         return replace(model, notes=(*model.notes, *_grounded(model)))
 
     def with_spider(self, name: str, given: Any) -> tuple[Exported, int]:
-        """The structure with one node more, that holds others rigidly: their numbers, or {nodes: [...], at: (x, y, z)}. [B 71]"""
+        """The structure with one more node, rigidly connected to others: their numbers, or {nodes: [...], at: (x, y, z)}. [B 71]"""
         nodes, at = (given.get("nodes"), given.get("at")) if isinstance(given, Mapping) else (given, None)
         found = np.atleast_1d(self.index(name, [] if nodes is None else nodes))
         if len(found) < 2:
@@ -123,7 +123,7 @@ class Exported:
         )
 
     def in_axes(self, axes: Array) -> Exported:
-        """The same in body axes; those of each node's dofs so far are the columns of `axes` (N, 3, 3)."""
+        """The same in body axes; the columns of `axes` (N, 3, 3) are the present axes of each node's dofs."""
         turn = turn_of(axes, self.per_node)
         mass, stiffness = ((turn @ each @ turn.T).tocsr() for each in (self.mass, self.stiffness))
         turned = np.flatnonzero(~np.isclose(axes, np.eye(3)).all(axis=(1, 2)))
@@ -133,7 +133,7 @@ class Exported:
         return replace(self, mass=mass, stiffness=stiffness)
 
     def in_units(self, unit: Units) -> Exported:
-        """The same, of numbers in other units."""
+        """The same structure, converted from other units to SI."""
         if unit == Units():
             return self
         from scipy.sparse import diags_array
@@ -308,7 +308,7 @@ def labelled(source: str, labels: Sequence[int], position: Any, rows: tuple[Arra
 
 
 def with_missing(found: Exported, rows: Array) -> Exported:
-    """The same; supports took translations that no row (node, component) is about, and rotations where a node has some."""
+    """The same, with dofs held that have no row (node, component): translations, and rotations of nodes that have some."""
     at = found.per_node * np.searchsorted(found.labels, rows[:, 0]) + rows[:, 1]
     there = np.zeros(found.mass.shape[0], dtype=bool)
     there[at] = True

@@ -2,7 +2,7 @@
 
 A FlexibleBody as plain named arrays, and back: what an NPZ file holds.
 
-How a flexible body was made: its maker and plain keywords, kept so that a file can say it in words instead of arrays.
+How a flexible body was made: its maker and plain keywords, kept so that a file can store them instead of arrays.
 
 The second-order displacements of a body's mass, as a few fields that its modes carry along. [B 10]
 
@@ -342,7 +342,7 @@ _EXACT = (np.float64, np.int64, np.int32, np.bool_)  # what Python's own numbers
 
 
 class NotPlain(Exception):
-    """A keyword is a function, a file, a large matrix: nothing that a recipe could repeat by itself."""
+    """A keyword is a function, a file or a large matrix, which a recipe cannot store."""
 
 
 class Recipe(NamedTuple):
@@ -382,7 +382,7 @@ def remembers(kind: str, **spelled: Callable[[Any], Any]) -> Callable[[Maker[Giv
 
 
 def recipe_of(body: FlexibleBody) -> Recipe | None:
-    """The recipe of a body, unless the body is another by now: changed by dataclasses.replace, or in its arrays.
+    """The recipe of a body, unless the body was changed since: by dataclasses.replace, or in its arrays.
 
     >>> from bough.flex import beam
     >>> boom = beam(4.0, EI=800.0, mass_per_length=1.5, modes=2)
@@ -393,7 +393,7 @@ def recipe_of(body: FlexibleBody) -> Recipe | None:
 
 
 def digest(body: FlexibleBody) -> str:
-    """A text that no other body has: a hash of every array, bit for bit."""
+    """A hash of every array, bit for bit."""
     found = sha256()
     for name, values in sorted(body.to_arrays().items()):
         found.update(f"{name} {values.dtype} {values.shape}".encode())

@@ -99,7 +99,7 @@ class GivenModes:
         return bool(moved <= _STILL * max(float(np.abs(self.shapes[:, :3]).max(initial=0.0)), 1e-300))
 
     def _mean_axes(self) -> GivenModes:
-        """Free modes carry no momentum: what the nodal masses give them is taken off, if it is small."""
+        """Free modes carry no momentum: what the nodal masses give them is removed, if it is small."""
         known = ModalIntegrals.from_points(self.points())
         rigid = np.block([[known.m * np.eye(3), -_tilde(known.s0)], [_tilde(known.s0), known.I0]])
         momentum = np.hstack([known.t, known.h]).T
@@ -193,8 +193,8 @@ def from_modes(
     """A body from a modal report: frequencies (n,) [Hz], shapes (N, 3, n) or (N, 6, n) at the nodes (N, 3), masses (N,).
 
     `inertias` (N, 3, 3) are those of the nodes; `modal_masses` (n,), if given, are compared with those computed from masses and
-    shapes. Shapes
-    are of the free body, or of the body fixed at its inboard node; their scale does not matter. Rigid-body modes are left out.
+    shapes. Shapes are of the free body, or of the body fixed at its inboard node; their scale does not matter. Rigid-body modes are
+    left out.
     `attach`, `origin` and `units` are those of `matrices_model`; `recover` holds stresses of the modes (see `GivenModes.reduce`).
 
     >>> body = from_modes([2.0], np.array([[[0.0]] * 3, [[0.0], [1.0], [0.0]]]), [(0, 0, 0), (1, 0, 0)], [1.0, 3.0],

@@ -2,7 +2,7 @@
 
 Matrix Market files: real matrices and vectors, by coordinates or column by column, whole or one triangle of symmetric ones.
 
-Harwell-Boeing files: real assembled matrices, symmetric ones too, in whatever Fortran formats their heads name.
+Harwell-Boeing files: real assembled matrices, symmetric ones too, in the Fortran formats that their heads name.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def read_harwell_boeing(text: str) -> Any:
         raise ValueError(f"it is of type {kind}, not RSA, RUA or RRA (real, assembled)")
     rows, columns, entries = sizes[:3]
     formats = re.findall(r"\(([^)]*)\)", lines[3])
-    at = 5 if len(counts) > 4 and counts[4] > 0 else 4  # a fifth line tells of right-hand sides
+    at = 5 if len(counts) > 4 and counts[4] > 0 else 4  # a fifth line describes right-hand sides
     parts = []
     for cards, form, wanted in zip(counts[1:4], formats[:3], (columns + 1, entries, entries), strict=True):
         parts.append(_values(lines[at : at + cards], form, wanted))

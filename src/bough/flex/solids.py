@@ -175,7 +175,7 @@ def box(size: Sequence[float], divisions: Sequence[int]) -> Any:
 
 
 def box_of(mesh: Any) -> dict[str, Any]:
-    """The words for a mesh that `box` could have made.
+    """The keywords of `box` that make this mesh.
 
     >>> box_of(box((1.0, 0.5, 0.02), (4, 2, 1)))
     {'box': {'size': [1.0, 0.5, 0.02], 'divisions': [4, 2, 1]}}

@@ -1,4 +1,4 @@
-"""Static shapes beside the modes: what the body does under chosen loads, once and for all exactly. [B 72]
+"""Static shapes in addition to the modes, which make the response to chosen constant loads exact. [B 72]
 
 Each entry of `static` is the name of a node (unit forces and moments there), "acceleration" (the loads of the body's own mass
 under unit accelerations, linear and angular: inertia relief), or an array (dofs,) or (dofs, k) of forces at the dofs.

@@ -1,4 +1,4 @@
-"""Structures out of one name: which reader a file wants, and which files stand beside it."""
+"""Structures from one file name: which reader to use, and which files belong to it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def read_structure(path: str | Path, **options: Any) -> Structure:
 
 
 def _beside(file: Path) -> dict[str, Any]:
-    """Results and matrices of Nastran under the same name, or the name with something added."""
+    """Results and matrices of Nastran whose names begin with that of the file."""
     found: dict[str, Any] = {}
     if file.suffix.lower() == ".op2":
         return found

@@ -1,7 +1,7 @@
 """Reduced superelements: matrices at interface nodes and modal coordinates, as a body by themselves. [B 73]
 
-What they determine is exact: mass, mass center, inertia, couplings of first order, interface motion. What they do not is said by
-the body when it prints: terms of second order in the deformation, motion-induced stiffness, shapes between the interfaces.
+What they determine is exact: mass, mass center, inertia, couplings of first order, interface motion. What they do not determine is
+listed when the body is printed: terms of second order in the deformation, motion-induced stiffness, shapes between the interfaces.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Superelement:
         return float(np.trace(rigid.T @ self.mass @ rigid)) / 3
 
     def rigid_motion(self) -> Array:
-        """The coordinates (r, 6) in unit translations and rotations: interfaces move rigidly, modal ones as strain least. [B 73]"""
+        """The coordinates (r, 6) in unit translations and rotations: interfaces move rigidly, modal ones strain least. [B 73]"""
         whole = rigid_motion(self.position, 6).reshape(len(self.labels), 6, 6)
         modal = self.node < 0
         motion = np.where(modal[:, None], 0.0, whole[np.maximum(self.node, 0), np.clip(self.component, 0, 5)])
@@ -275,7 +275,7 @@ class Superelement:
 
 
 def _columns(recover: Any, keep: Array) -> Any:
-    """Recovery matrices without the columns of coordinates that are passed over."""
+    """Recovery matrices without the columns of coordinates that are dropped."""
     if not is_given(recover):
         return recover
     return {

@@ -1,4 +1,4 @@
-"""Motions that have a closed form: every integrator, every part; what is found must be it, but for the error of the steps."""
+"""Motions that have a closed form: every integrator and every part, compared to within the error of the steps."""
 
 from __future__ import annotations
 

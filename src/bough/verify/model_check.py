@@ -38,7 +38,7 @@ OWN = "this model"
 
 
 class Checked:
-    """A system, some states of it, and what is asked of them."""
+    """A system, some of its states, and the checks of them."""
 
     def __init__(self, system: System, laws: dict[str, Any]) -> None:
         self.system, self.laws = system, laws
@@ -261,7 +261,7 @@ def cuttable(body: Any) -> bool:
 
 
 def cases_of(checked: Checked) -> Cases:
-    """All that is asked of a model."""
+    """All checks of a model."""
     found, asked = Cases("model"), checked.digits
     add = found.add
     add("dense", "accelerations by O(N), at five states", "the mass matrix, solved densely", OWN, asked, checked.dense)

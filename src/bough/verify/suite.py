@@ -1,4 +1,4 @@
-"""All cases, done one after the other, and what came of them: as lines of text, and as a page."""
+"""All cases, run one after the other, and their outcomes as lines of text and as a page."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def all_cases() -> list[Case]:
 
 
 def verify(only: Sequence[str] = (), tell: Callable[[Outcome], None] = lambda outcome: None) -> Verified:
-    """Do all cases, or those that begin with one of the words `only`; `tell` hears of each when it is done."""
+    """Run all cases, or those that begin with one of the words `only`; `tell` is called with each outcome."""
     return judged(chosen(all_cases(), only), "verify", tell)
 
 

@@ -74,7 +74,7 @@ class Attach(Description):
         return Loop(self.name or event, self.joint or Weld(), self.a, self.b, open=True)
 
     def problems(self, system: SystemView) -> Iterator[str]:
-        """What is wrong with it in its system; what is wrong with its frames, its loop says."""
+        """Errors in its system, but for those of its frames, which its loop reports."""
         a, b = self.a.body, self.b.body
         if self.joint is None and a != b and (inner := _inner(system, a, b)):
             outer = b if inner == a else a
@@ -186,7 +186,7 @@ LOCKED = "locked"
 
 
 def carrier_name(body: str) -> str:
-    """Of what carries the joint of a body that can be detached."""
+    """The name of the body that carries the joint of a body that can be detached."""
     return f"{body}_separation"
 
 
@@ -198,7 +198,7 @@ def detachable(system: SystemView) -> list[Body]:
 
 
 def separable(system: SystemView) -> dict[str, Body]:
-    """The bodies of a system, in which those that can be detached have what it takes."""
+    """The bodies of a system, in which those that can be detached have the coordinates for it."""
     bodies, carriers = dict(system.bodies), dict[str, Body]()
     for body in detachable(system):
         carrier = carrier_name(body.name)

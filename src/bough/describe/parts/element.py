@@ -120,7 +120,7 @@ class Element(Part):
         return any(end.body == WORLD for end in self.ends)
 
     def refused(self, system: SystemView) -> str:
-        """The world must stand still for it, if it acts on it."""
+        """The world must be an inertial frame if it acts on it."""
         if isinstance(system.gravity, CentralGravity) and self.needs_world:
             return (f"{self.noun} '{self.name}' acts between a body and the world; with central gravity the tree moves about its "
                     "mass center: give the system uniform gravity")  # fmt: skip
@@ -135,7 +135,7 @@ class Element(Part):
         """Of each variable that is recorded, (states, ...); this may not depend on which other states there are."""
 
     def result_line(self, values: Mapping[str, Floats]) -> str:
-        """What a summary says about its recorded values, if anything."""
+        """The line of a summary about its recorded values, if any."""
         return ""
 
     def external_effects(self) -> tuple[str, ...]:

@@ -241,7 +241,7 @@ class Event(Part):
         return {"anyOf": [cls.model_json_schema(), mapping_schema({"name": TEXT, "latch": _LATCH})]}
 
     def check(self, system: SystemView) -> Iterator[Finding]:
-        """It must name what is there and can be held, and be able to happen."""
+        """It must name what exists and can be held, and must be able to occur."""
         for i, action in enumerate(self.do):
             yield from (Finding(text, ("do", i)) for text in _action_problems(system, self, action))
         yield from (Finding(text, ("when",)) for text in _watch_texts(system, self))
@@ -338,7 +338,7 @@ def _clash_texts(system: SystemView, event: Event) -> Iterator[str]:
 
 
 def _watch_texts(system: SystemView, event: Event) -> Iterator[str]:
-    """What is wrong with what an event waits for."""
+    """Errors in what an event waits for."""
     rate = event.quantity == "rate"
     measured = [entry for kind in (Output, Input) for port in system.of(kind).values() for entry in port.entries
                 if kind is Output or port.kind == "signal"]
@@ -368,7 +368,7 @@ def _watch_texts(system: SystemView, event: Event) -> Iterator[str]:
 
 
 def _never_texts(system: SystemView, event: Event, name: str) -> Iterator[str]:
-    """Why what an event waits for can never come, where this is sure."""
+    """Why an event can never occur, where this is certain."""
     if event.quantity == "rate" and name in system.wheels and name not in all_speeds(system):
         if not system.wheels[name].driven:
             yield f"it can never happen: wheel {name!r} has no torque, so that its speed is held; give it a torque, be it 0"

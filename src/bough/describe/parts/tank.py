@@ -357,7 +357,7 @@ class Tank(Part):
 
     @property
     def drawn(self) -> float:
-        """At most how much its own flow takes in all the time to come [kg]."""
+        """An upper bound of what its own flow takes over all time [kg]."""
         if not isinstance(self.flow, TimeTable):
             return np.inf if self.flow else 0.0
         t, values = np.asarray(self.flow.times), np.ravel(self.flow.values)
@@ -410,7 +410,7 @@ def _full(six: Array) -> Array:
 
 
 def _substance(ten: Array) -> dict[str, Any]:
-    """Mass, com and central inertia of a Body; of what has no mass nothing."""
+    """Mass, com and central inertia of a Body; nothing if it has no mass."""
     m, h, J = float(ten[0]), ten[1:4], _full(ten[4:10])
     if m <= 0.0:
         return {}
