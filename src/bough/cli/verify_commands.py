@@ -1,7 +1,5 @@
 """`bough verify` and `bough audit`."""
 
-from __future__ import annotations
-
 import json as json_format
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The base of all descriptions: immutable values that check themselves and report errors in bough's own messages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar, Self, TypeVar, get_args

@@ -3,8 +3,6 @@
 The whole of a description as one value: what a YAML file holds, key by key.
 """
 
-from __future__ import annotations
-
 import gc
 import math
 import re

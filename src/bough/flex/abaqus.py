@@ -1,7 +1,5 @@
 """Bodies from Abaqus: matrices of *MATRIX GENERATE and of substructures (.mtx), nodes and sets from the input file (.inp)."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

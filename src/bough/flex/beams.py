@@ -19,8 +19,6 @@ through the foreshortening alone.
 Beams: straight, uniform or tapered, Euler-Bernoulli or Timoshenko, with a mass at the tip.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

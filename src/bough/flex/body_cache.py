@@ -1,7 +1,5 @@
 """Reduced bodies kept in files: NPZ, without pickles, with a key to what they were made from."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Bodies from CalculiX: matrices of *FREQUENCY, SOLVER=MATRIXSTORAGE (.sti, .mas, .dof), nodes from .inp or .frd."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, Unpack
 

@@ -1,7 +1,5 @@
 """Input files of Abaqus and CalculiX: keywords with their options and data lines; nodes, elements and sets out of them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace

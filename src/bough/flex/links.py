@@ -1,7 +1,5 @@
 """Dofs that follow others: rigid links (RBE2, spiders over a face) and mean motions (RBE3), and how they are eliminated. [B 71]"""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 

@@ -5,8 +5,6 @@ Matrix Market files: real matrices and vectors, by coordinates or column by colu
 Harwell-Boeing files: real assembled matrices, symmetric ones too, in the Fortran formats that their heads name.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

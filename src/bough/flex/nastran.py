@@ -1,7 +1,5 @@
 """Bodies from Nastran: bulk data with modes or matrices from OP2, OP4 or punched DMIG files, and external superelements."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise

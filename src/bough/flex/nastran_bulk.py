@@ -1,7 +1,5 @@
 """Nastran bulk data as far as a flexible body needs it: grid points and coordinate systems."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The text of Nastran's input files: entries in small, large or free field, continuations, includes, replicas, sections."""
 
-from __future__ import annotations
-
 import math
 import re
 from bisect import bisect_left

@@ -1,7 +1,5 @@
 """Rigid elements and multipoint constraints of Nastran as links in basic axes. [B 71]"""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Masses at the grid points of Nastran's bulk data: elements lumped in equal shares, concentrated masses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory

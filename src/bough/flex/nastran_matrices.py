@@ -1,7 +1,5 @@
 """Matrices of Nastran with the grid point and component of each row, out of DMIG entries, OP4 files and OP2 files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """OP2 files of Nastran: matrices, in words of either length and order; modes and bulk data, which pyNastran reads."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

@@ -1,7 +1,5 @@
 """OP4 files of Nastran: dense and sparse matrices, text or binary, in words of either length and order, with all their digits."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Recovery of strains and stresses of elements from modal coordinates, for recording and drawing. [B 74]"""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -12,8 +12,6 @@ craig-bampton    the inboard node fixed; static shapes for unit motions of the i
 pinned           the inboard node and the nodes in `interfaces` keep their positions and may turn (a chord frame).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any

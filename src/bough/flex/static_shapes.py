@@ -4,8 +4,6 @@ Each entry of `static` is the name of a node (unit forces and moments there), "a
 under unit accelerations, linear and angular: inertia relief), or an array (dofs,) or (dofs, k) of forces at the dofs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Structures from one file name: which reader to use, and which files belong to it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

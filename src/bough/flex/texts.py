@@ -1,7 +1,5 @@
 """Text files of other tools, in any encoding and with any line ends."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A comparison as data: what is compared with what, the source of the reference, the required digits, and how to compute both."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass

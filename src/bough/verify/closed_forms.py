@@ -1,7 +1,5 @@
 """Motions that have a closed form: every integrator and every part, compared to within the error of the steps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

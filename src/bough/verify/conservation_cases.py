@@ -1,7 +1,5 @@
 """Laws of conservation: at single states, and over runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -4,8 +4,6 @@ Digits that are asked are those of rounding: solving with a mass matrix of the c
 loop one or two less; what is a plain sum keeps 13.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any

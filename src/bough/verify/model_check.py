@@ -1,7 +1,5 @@
 """`bough verify MODEL`: the like for a system of the user's."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Parts that store, couple and measure: tanks, gears, ports; what is asked of a model beside its motion; integrators in lanes."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Other engines, where they are installed: the same systems, the same states, now."""
 
-from __future__ import annotations
-
 import importlib
 import json
 from functools import partial

@@ -1,7 +1,5 @@
 """The kernels as they are compiled here against the same sources as plain Python, in a process of its own."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Values of independent origin: published ones, and what other engines answered when `references.json` was written."""
 
-from __future__ import annotations
-
 import json
 from functools import cache, partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """All cases, run one after the other, and their outcomes as lines of text and as a page."""
 
-from __future__ import annotations
-
 import os
 import platform
 import time

@@ -1,7 +1,5 @@
 """The systems that cases are made of: small, and together with every joint and every part that there is."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from typing import Any

@@ -3,8 +3,6 @@
 A gearbox is several parts at once: a motor with its rotor, a gear ratio, and the compliance or backlash between them and a joint.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from math import pi
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self

@@ -1,7 +1,5 @@
 """Ports: inputs, which act on a system from outside, and outputs, which measure it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 

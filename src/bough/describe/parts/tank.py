@@ -4,8 +4,6 @@ Mass center and inertia of settled propellant follow from the mass that is left.
 the z axis of the tank and lies at -z, as under thrust along +z. It rotates with the tank.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
 
