@@ -31,7 +31,8 @@ class Description(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
     noun: ClassVar[str]         # what messages call it: the name of its class, if it does not say otherwise
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, *, init: bool = True, **options: Any) -> None:
+        """With init=False type checkers take the inherited __init__, not one made of the fields."""
         super().__init_subclass__(**options)
         cls.noun = vars(cls).get("noun", cls.__name__.lower())
 

@@ -294,7 +294,7 @@ def _packed(value: Any) -> str:
     return packed
 
 
-class Shape(Description):
+class Shape(Description, init=False):
     """A shape fixed in the body frame, at `at` with the orientation `orient`. Its `color` is a matplotlib color name, or red,
     green, blue (and opacity) from 0 to 1. With a `density` [kg/m^3], it contributes to the mass of the body.
 
@@ -306,9 +306,6 @@ class Shape(Description):
     orient: Orientation = IDENTITY
     color: Annotated[Color, BeforeValidator(_color), WithJsonSchema(_COLOR)] | None = None
     density: Annotated[float, above_zero("kg/m^3")] | None = None
-
-    def __init__(self, **fields: Any) -> None:
-        super().__init__(**fields)
 
     def triangles(self) -> Triangles:
         """Its surface in the body frame: vertices (n, 3) and faces (m, 3), which are counter-clockwise from outside.

@@ -247,7 +247,7 @@ def _texts(value: Any) -> Any:
     return () if value is None else [value] if isinstance(value, str) else value
 
 
-class DocumentHead(Description):
+class DocumentHead(Description, init=False):
     """What a YAML file holds besides the lists of parts."""
 
     noun: ClassVar[str] = "system"
@@ -257,9 +257,6 @@ class DocumentHead(Description):
     bodies: Annotated[tuple[Annotated[Body, BeforeValidator(Body.from_mapping)], ...], BeforeValidator(_entries)] = ()
     simulation: Annotated[Simulation, BeforeValidator(Simulation.from_mapping)] | None = None
     notes: Annotated[tuple[Text, ...], BeforeValidator(_texts)] = ()
-
-    def __init__(self, **fields: Any) -> None:
-        super().__init__(**fields)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, texts, lists and dicts, with the format and the name always there."""

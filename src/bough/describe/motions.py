@@ -151,13 +151,10 @@ def _terms(value: Any) -> tuple[tuple[float, float, float], ...]:
     return tuple(terms)
 
 
-class Motion(Description):
+class Motion(Description, init=False):
     """A position over time, for one coordinate of a joint. `keys` are the YAML keys of fields that have another name there."""
 
     keys: ClassVar[dict[str, str]] = {}
-
-    def __init__(self, **fields: Any) -> None:
-        super().__init__(**fields)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and lists under the keys of the YAML file.

@@ -70,15 +70,12 @@ class Recorded(NamedTuple):
     limit: bool = False
 
 
-class Part(Description):
+class Part(Description, init=False):
     """A named part of a system."""
 
     key: ClassVar[str]          # of the list of such parts, in System and in YAML
     recorded: ClassVar[Mapping[str, Recorded]] = {}         # in results, by the name of the variable
     name: Text
-
-    def __init__(self, **fields: Any) -> None:
-        super().__init__(**fields)
 
     @classmethod
     def yaml_schema(cls) -> dict[str, Any] | None:

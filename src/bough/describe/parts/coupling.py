@@ -33,13 +33,10 @@ def nonzero(value: Any) -> float:
 Ratio = Annotated[float, BeforeValidator(nonzero), WithJsonSchema({"type": "number"})]
 
 
-class Relation(Description):
+class Relation(Description, init=False):
     """A named linear relation of coordinates: sum of `terms` = `offset`."""
 
     kind: ClassVar[str]
-
-    def __init__(self, **fields: Any) -> None:
-        super().__init__(**fields)
 
     @property
     def terms(self) -> Terms:

@@ -86,14 +86,11 @@ BODY_LOAD = {                                               # of an element that
 }  # fmt: skip
 
 
-class Element(Part):
+class Element(Part, init=False):
     """A force element: it exerts forces that depend on the positions and velocities of bodies."""
 
     # the first of the variables that are `recorded` of it is its load
     limits: ClassVar[Mapping[int, str]] = {}                # what a code of its limit variable means
-
-    def __init__(self, **fields: Any) -> None:
-        super().__init__(**fields)
 
     @property
     def load(self) -> str:
@@ -149,15 +146,12 @@ class Element(Part):
         """
 
 
-class Between(Element):
+class Between(Element, init=False):
     """A force element between two frames, the second of which is that of its load."""
 
     unchanging: ClassVar[tuple[str, str]]       # what its frames are, and what never happens if they cannot move
     a: FrameField
     b: FrameField
-
-    def __init__(self, **fields: Any) -> None:
-        super().__init__(**fields)
 
     @property
     def ends(self) -> tuple[Frame, ...]:
@@ -172,14 +166,11 @@ class Between(Element):
             yield Finding(f"a {self.noun} between {where} never {never}: give a or b another body", ("b", "body"))
 
 
-class OnBody(Element):
+class OnBody(Element, init=False):
     """A force element between a body and the world; its load is that on the body."""
 
     recorded: ClassVar[Mapping[str, Recorded]] = BODY_LOAD
     body: Text
-
-    def __init__(self, **fields: Any) -> None:
-        super().__init__(**fields)
 
     @property
     def ends(self) -> tuple[Frame, ...]:

@@ -13,36 +13,26 @@ from bough.describe.base import Description, Fault, among, mapping_schema, read_
 from bough.describe.motions import LOCKED, MOTION, Constant, MotionField
 from bough.describe.numeric import Number, Text, Truth, at_least_zero, items, shown, text
 from bough.describe.part import NO_ANGLES, Finding, Part, SystemView, Target, all_speeds, listed, misnamed, targets
-from bough.describe.parts.connection import Attach, Close, Connecting, Detach, Open, Stiffen
+from bough.describe.parts.connection import Attach, Close, Connecting, Detach, Open, Stiffen, Targeted
 from bough.describe.parts.loop import Loop
 from bough.describe.parts.port import Input, Output
 from bough.errors import DescriptionError, Problem, nearest
 
 
-class Lock(Description):
+class Lock(Targeted, init=False):
     """An action: lock the coordinate `target`, or all coordinates of the joint of the body `target`, where they are.
 
     >>> Lock("boom.ry")
     Lock(target='boom.ry')
     """
 
-    target: Text
 
-    def __init__(self, target: str) -> None:
-        super().__init__(target=target)
-
-
-class Release(Description):
+class Release(Targeted, init=False):
     """An action: release the coordinate `target`, or all coordinates of the joint of the body `target`.
 
     >>> Release("boom")
     Release(target='boom')
     """
-
-    target: Text
-
-    def __init__(self, target: str) -> None:
-        super().__init__(target=target)
 
 
 class Prescribe(Description):
@@ -64,7 +54,6 @@ class Prescribe(Description):
 Holding: TypeAlias = Lock | Release | Prescribe
 Action: TypeAlias = Holding | Connecting
 ACTIONS: dict[str, type[Action]] = {kind.noun: kind for kind in (Lock, Release, Prescribe, Attach, Detach, Close, Open, Stiffen)}
-MAPPINGS = (Prescribe, Attach, Stiffen)                  # actions with more than a target
 
 
 def read_action(value: Any) -> Action:
@@ -84,7 +73,7 @@ def read_action(value: Any) -> Action:
     if verb not in ACTIONS:
         raise DescriptionError([Problem(unknown_key(verb, ACTIONS), "do", (str(verb),))])
     with under(verb):
-        return ACTIONS[verb].from_mapping(given if ACTIONS[verb] in MAPPINGS else {"target": given})
+        return ACTIONS[verb].from_mapping({"target": given} if issubclass(ACTIONS[verb], Targeted) else given)
 
 
 def write_action(action: Action) -> dict[str, Any]:
@@ -93,7 +82,7 @@ def write_action(action: Action) -> dict[str, Any]:
     >>> write_action(Release("boom"))
     {'release': 'boom'}
     """
-    return {action.noun: action.to_dict() if isinstance(action, MAPPINGS) else action.target}
+    return {action.noun: action.target if isinstance(action, Targeted) else action.to_dict()}
 
 
 def _actions(value: Any) -> tuple[Action, ...]:

@@ -19,14 +19,11 @@ from bough.flex.recovery import COMPONENTS, Recovery, components_along
 XYZ = ("x", "y", "z")
 
 
-class Port(Part):
+class Port(Part, init=False):
     """An input or an output: a name, one target, and so many numbers."""
 
     targets: ClassVar[tuple[str, ...]]          # of which exactly one is given
     label: Text | None = None
-
-    def __init__(self, **fields: Any) -> None:
-        super().__init__(**fields)
 
     @property
     def kind(self) -> str:
