@@ -123,7 +123,7 @@ def _recorded(study: "Campaign", number: int, store: Path) -> str:
         kept = study.open_store(store).sample(number)
         same = kept is not None and np.array_equal(kept, [*found.values[0], *found.metrics[0]], equal_nan=True)
         lines.append("the store does not have it yet" if kept is None else "the same bits as in the store" if same else
-                     f"not the bits that {store} has: bough or a library under it is another version")  # fmt: skip
+                     f"not the bits that {store} has: bough or a library under it is another version")
     return "\n".join([f"sample {number}", *lines])
 
 

@@ -32,9 +32,9 @@ def reference_problems(system: SystemView) -> list[Problem]:
 
 def _found(system: SystemView) -> Iterator[Problem]:
     places = [Mounting(f"body {body.name!r}", ("bodies", i), body.parent, body.node, "a joint", "parent")
-              for i, body in enumerate(system.bodies.values()) if body.parent is not None]  # fmt: skip
+              for i, body in enumerate(system.bodies.values()) if body.parent is not None]
     parts = [(subject_of(type(part), part.name), (kind.key, i), part)
-             for kind in PARTS for i, part in enumerate(system.of(kind).values())]  # fmt: skip
+             for kind in PARTS for i, part in enumerate(system.of(kind).values())]
     for subject, path, part in parts:
         for body, node, turning, side in part.attachments():
             owner, where = (f"{subject}: {side}", (*path, side)) if side else (subject, path)
@@ -45,7 +45,7 @@ def _found(system: SystemView) -> Iterator[Problem]:
     yield from _rings(system.bodies)
     yield from (problem for i, body in enumerate(system.bodies.values()) for problem in unsupported(i, body))
     yield from (Problem(text, place.subject, (*place.path, place.key if place.node is None else "node")) for place in places
-                if place.body in system.bodies and (text := mounting_defect(system.bodies[place.body], place)))  # fmt: skip
+                if place.body in system.bodies and (text := mounting_defect(system.bodies[place.body], place)))
 
 
 class Mounting(NamedTuple):

@@ -32,7 +32,7 @@ _RULES = [                                                       # YAML 1.2: 1e-
     ("int", re.compile(r"[-+]?[0-9]+"), "-+0123456789"),
     ("float", _FLOAT, "-+.0123456789"),
     ("merge", re.compile(r"<<"), "<"),
-]  # fmt: skip
+]
 
 MOST_REPEATED = 1_000_000           # values that aliases may stand for in a file: nested ones multiply
 _PARSERS: tuple[Any, ...] = (Composer, yaml.CSafeLoader) if yaml.__with_libyaml__ else (yaml.SafeLoader,)
@@ -292,7 +292,7 @@ def _body_in(folder: Path, body: Any) -> Any:
 def beside(data: dict[str, Any], folder: Path) -> dict[str, Any]:
     """The data of a system for a YAML file in a folder: the names of mesh files within the folder start there."""
     bodies = [body | {"shapes": body_shapes.beside(body["shapes"], folder)} if "shapes" in body else body
-              for body in data.get("bodies", [])]  # fmt: skip
+              for body in data.get("bodies", [])]
     return data | {"bodies": bodies} if bodies else data
 
 

@@ -89,10 +89,8 @@ class Joint(Description):
         q0: Any = None,
         v0: Any = None,
     ) -> None:
-        super().__init__(
-            translations=translations, rotations=rotations, name=name, stiffness=stiffness, damping=damping,
-            rest=rest, torque=torque, motion=motion, q0=q0, v0=v0,
-        )  # fmt: skip
+        super().__init__(translations=translations, rotations=rotations, name=name, stiffness=stiffness, damping=damping, rest=rest,
+                         torque=torque, motion=motion, q0=q0, v0=v0)
 
     @field_validator("stiffness", "damping", "rest", "torque", mode="before")
     @classmethod
@@ -106,7 +104,7 @@ class Joint(Description):
             raise ValueError(f"is {shown(value)} but there is no spring; give stiffness too")
         if info.field_name in ("stiffness", "rest") and info.data["rotations"] == "spherical" and any(values[-3:]):
             raise ValueError(f"is {shown(value)}, but a spherical rotation has no angles for a spring to act on; use Gimbal "
-                             "(rotations 'xyz'), or give 0 for its three entries")  # fmt: skip
+                             "(rotations 'xyz'), or give 0 for its three entries")
         return values if info.field_name == "torque" else numbers(values)
 
     @field_validator("motion", mode="before")
@@ -144,7 +142,7 @@ class Joint(Description):
         turns = self.motion[-3:] if self.spherical else (None,)
         if turns not in ((None,) * len(turns), (LOCKED,) * 3):
             raise Fault("motion", f"motion is {shown(turns)} for wx, wy, wz, which are not angles; let them be free, or all three "
-                                  "'locked', or use Gimbal (rotations 'xyz')")  # fmt: skip
+                                  "'locked', or use Gimbal (rotations 'xyz')")
         for field, entries in (("q0", self.q0), ("v0", self.v0)):
             if entries is not None:
                 self._agree(field, entries)
@@ -455,7 +453,7 @@ def write_joint(joint: Joint) -> str | dict[str, Any]:
     """
     type_name, given = joint.shorthand()
     axes = {key: value if isinstance(value, str) else written(value) if isinstance(value[0], float) else list(map(written, value))
-            for key, value in given.items() if value}  # fmt: skip
+            for key, value in given.items() if value}
     dumped = joint.model_dump(mode="json", include=set(OPTIONS), exclude_defaults=True)
     options = {key: value[0] if isinstance(value, list) and len(value) == 1 else value for key, value in dumped.items()}
     return {"type": type_name, **axes, **options} if axes or options else type_name
@@ -465,7 +463,7 @@ def _tree_joint(value: Any) -> Joint:
     kind = value.get("type") if isinstance(value, Mapping) else getattr(value, "kind", value)
     if isinstance(kind, str) and kind == "distance":
         raise ValueError(f"is {shown(value)}, but a distance closes a loop; give it to System.loop (in YAML: loops), and the body "
-                         "a joint, such as Free()")  # fmt: skip
+                         "a joint, such as Free()")
     return read_joint(value)
 
 
@@ -480,7 +478,7 @@ def _schema(type_name: str, axis_keys: tuple[str, ...], option_keys: tuple[str, 
     forms = {
         "axis": numeric.AXIS, "normal": numeric.AXIS, "axes": numeric.AXES, "translations": numeric.AXES,
         "rotations": {"anyOf": [{"const": "spherical"}, numeric.AXES]},
-    }  # fmt: skip
+    }
     per_speed = {"anyOf": [{"type": "number"}, numeric.NUMBERS]}
     signals = {"anyOf": [SIGNAL, {"type": "array", "items": SIGNAL}]}
     motions = {"anyOf": [ENTRY, {"type": "array", "items": ENTRY}]}

@@ -177,7 +177,7 @@ def mass_problems(given: Mapping[str, Any], flexible: FlexibleBody) -> list[Prob
     scales = {"mass": flexible.mass, "com": size, "inertia": moment}
     wrong = [key for key in given if np.abs(np.subtract(given[key], known[key])).max() > _SAME * scales[key]]
     return [Problem(f"{key} is {_rounded(given[key])} {_UNITS[key]}, but the finite elements have {_rounded(known[key])} "
-                    f"{_UNITS[key]}; leave {key} out, or correct the flexible body", path=(key,)) for key in wrong]  # fmt: skip
+                    f"{_UNITS[key]}; leave {key} out, or correct the flexible body", path=(key,)) for key in wrong]
 
 
 def _rounded(value: Any) -> str:

@@ -377,7 +377,7 @@ def read_entry(value: Any) -> Motion | TimeTable | str | None:
 def _schema(kind: type[Motion]) -> dict[str, Any]:
     own, keys = kind.model_json_schema(), {field: kind.keys.get(field, field) for field in kind.model_fields}
     forms = {needed: {keys[field]: form for field, form in own["properties"].items() if (field in own["required"]) == needed}
-             for needed in (True, False)}  # fmt: skip
+             for needed in (True, False)}
     return mapping_schema(forms[True], **forms[False])
 
 

@@ -72,7 +72,7 @@ def rotation_matrix(given: Sequence[float] | np.ndarray) -> np.ndarray:
     x, y, z, w = np.asarray(given)/np.linalg.norm(given)
     return np.array([[1 - 2*(y*y + z*z), 2*(x*y - w*z), 2*(x*z + w*y)],
                      [2*(x*y + w*z), 1 - 2*(x*x + z*z), 2*(y*z - w*x)],
-                     [2*(x*z - w*y), 2*(y*z + w*x), 1 - 2*(x*x + y*y)]])  # fmt: skip
+                     [2*(x*z - w*y), 2*(y*z + w*x), 1 - 2*(x*x + y*y)]])
 
 
 def from_matrix(R: Any) -> Quaternion:
@@ -115,7 +115,7 @@ def from_euler(sequence: Any, angles: tuple[float, ...]) -> Quaternion:
     plain = 1 <= len(letters) <= 3 and set(letters) <= set("xyz") and sequence in (letters, letters.upper())
     if not plain or any(a == b for a, b in pairwise(letters)):
         raise ValueError(f"has the sequence {shown(sequence)}; give 1 to 3 letters such as xyz (fixed axes) or ZYX (body axes), "
-                         "neighbors different")  # fmt: skip
+                         "neighbors different")
     if len(angles) != len(letters):
         raise ValueError(f"has {len(angles)} angles for the sequence {sequence!r}; give {len(letters)}")
     result = IDENTITY
@@ -157,6 +157,6 @@ ORIENTATION = {
           for unit in ("degrees", "radians")),
         *(mapping_schema({"axis": AXIS, unit: _ANGLES}) for unit in ("degrees", "radians")),
     ]
-}  # fmt: skip
+}
 
 Orientation = Annotated[Quaternion, BeforeValidator(orientation), WithJsonSchema(ORIENTATION)]

@@ -211,7 +211,7 @@ def bending_shapes(size: Array, shear: Array) -> tuple[Array, Array, Array, Arra
     deflection = np.stack([
         1 - 3 * x**2 + 2 * x**3 + f * (1 - x), h * (x - 2 * x**2 + x**3 + f / 2 * (x - x**2)),
         3 * x**2 - 2 * x**3 + f * x, h * (-(x**2) + x**3 - f / 2 * (x - x**2)),
-    ], axis=-1)  # fmt: skip
+    ], axis=-1)
     slope = np.stack([6 / h * (x**2 - x), 1 - 4 * x + 3 * x**2 + f * (1 - x), 6 / h * (x - x**2), 3 * x**2 - 2 * x + f * x],
                      axis=-1)
     curvature = np.stack([6 / h**2 * (2 * x - 1), (6 * x - 4 - f) / h, 6 / h**2 * (1 - 2 * x), (6 * x - 2 + f) / h], axis=-1)
@@ -316,10 +316,8 @@ def beam(
     model = beam_model(length, **described)
     if boundary == "pinned" and not interfaces:
         interfaces = ("tip",)
-    return reduce(
-        model, boundary, modes=modes, interfaces=interfaces, damping=damping, variant=variant, stiffening=geometric_stiffness,
-        static=static, recover=recover,
-    )  # fmt: skip
+    return reduce(model, boundary, modes=modes, interfaces=interfaces, damping=damping, variant=variant,
+                  stiffening=geometric_stiffness, static=static, recover=recover)
 
 
 def beam_model(

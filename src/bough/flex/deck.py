@@ -258,7 +258,7 @@ class _Reader:
                 elif "." in each and each.rpartition(".")[2].isdigit():  # INSTANCE.NODE
                     other = self._of_instance(each.rpartition(".")[0])
                     _add(other.node_sets if entry.name == "NSET" else other.element_sets, entry.options.get(entry.name),
-                         [int(each.rpartition(".")[2])])  # fmt: skip
+                         [int(each.rpartition(".")[2])])
                 else:
                     numbers += sets.get(each.upper(), [])
         _add(sets, entry.options.get(entry.name), numbers)

@@ -285,7 +285,7 @@ _SHAPES = {
     "geometric": {"acceleration": "3nn", "gradient": "33nn", "force": "f3nn", "moment": "f3nn"},
     "outline": {"position": "P3", "phi": "P3n", "lines": "l2", "faces": "c3"},
     "recovery": {"names": "E", "stress": "s6n", "strain": "e6n", "point_stress": "w6n", "point_strain": "w6n"},
-}  # fmt: skip
+}
 _NAMES = ("nodes.names", "recovery.names")
 
 

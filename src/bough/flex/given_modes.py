@@ -220,11 +220,9 @@ def from_modes(
     if moved.shape[1] == 3:
         moved = np.concatenate([moved, np.zeros_like(moved)], axis=1)
     own = np.zeros((count, 3, 3)) if inertias is None else np.asarray(inertias, dtype=float)
-    found = GivenModes(
-        "from_modes", np.arange(count), place * unit.length, weight * unit.mass, own * unit.mass * unit.length**2,
-        np.zeros((count, 3)),
-        hertz / unit.time, moved, None if modal_masses is None else np.asarray(modal_masses, dtype=float) * unit.mass,
-    )  # fmt: skip
+    found = GivenModes("from_modes", np.arange(count), place * unit.length, weight * unit.mass, own * unit.mass * unit.length**2,
+                       np.zeros((count, 3)), hertz / unit.time, moved,
+                       None if modal_masses is None else np.asarray(modal_masses, dtype=float) * unit.mass)
     if unit.length != 1.0:
         found = replace(found, shapes=found.shapes * np.array([1.0] * 3 + [1 / unit.length] * 3)[:, None])
     known = in_units(recover, unit, np.full(len(hertz), unit.length))

@@ -178,12 +178,9 @@ def _modes(bulk: Bulk, table: Any, results: Any, masses: Mapping[int, float] | N
     at = np.full(len(bulk.labels), -1)
     at[rows] = np.arange(len(rows))
     lines = at[_lines(bulk)]
-    return GivenModes(
-        SOURCE, labels, bulk.position[rows] * unit.length, weight * unit.mass, inertia * unit.mass * unit.length**2,
-        offset * unit.length, cycles / unit.time, shapes,
-        None if modal_mass is None else modal_mass * unit.mass, lines=lines[(lines >= 0).all(axis=1)],
-        notes=(*notes, *_other_subcases(results, table)),
-    )  # fmt: skip
+    return GivenModes(SOURCE, labels, bulk.position[rows] * unit.length, weight * unit.mass, inertia * unit.mass * unit.length**2,
+                      offset * unit.length, cycles / unit.time, shapes, None if modal_mass is None else modal_mass * unit.mass,
+                      lines=lines[(lines >= 0).all(axis=1)], notes=(*notes, *_other_subcases(results, table)))
 
 
 def _other_subcases(results: Any, table: Any) -> list[str]:

@@ -16,7 +16,7 @@ def links_of(bulk: Bulk) -> tuple[Link, ...]:
     kinds: dict[str, Callable[[Bulk, Card], list[Link]]] = {
         "RBE2": _rbe2, "RBAR": _rbar, "RBAR1": _rbar1, "RJOINT": _rbar1, "RBE1": _rbe1, "RTRPLT": _rtrplt, "RROD": _rrod,
         "RBE3": _rbe3,
-    }  # fmt: skip
+    }
     for kind in ("RSPLINE", "RTRPLT1", "RSSCON", "MPCY", "MPCAX"):
         if bulk.cards.get(kind):
             raise wrong(f"the bulk data contain {kind} {bulk.cards[kind][0][1]}, which is not supported; export matrices of the "

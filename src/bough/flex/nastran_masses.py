@@ -16,12 +16,12 @@ from bough.flex.nastran_op2 import require_pynastran
 _ELEMENTS = (
     "CBAR", "CBEAM", "CBEND", "CROD", "CONROD", "CTUBE", "CQUAD4", "CQUAD8", "CQUADR", "CQUAD", "CTRIA3", "CTRIA6", "CTRIAR",
     "CSHEAR", "CHEXA", "CPENTA", "CTETRA", "CPYRAM",
-)  # fmt: skip
+)
 _THEIRS = (
     "GRID", "GRDSET", "BAROR", "BEAMOR", "CORD1R", "CORD1C", "CORD1S", "CORD2R", "CORD2C", "CORD2S", "MAT1", "MAT2", "MAT3",
     "MAT8", "MAT9", "MAT10", "MAT11", "PBAR", "PBARL", "PBEAM", "PBEAML", "PBCOMP", "PBEND", "PROD", "PTUBE", "PSHELL", "PCOMP",
     "PCOMPG", "PSHEAR", "PSOLID", "PLSOLID", "PCOMPS",
-)  # fmt: skip
+)
 Lump = tuple[int, float, Array, Array]  # grid point, mass, offset of its center, inertia about that
 
 

@@ -216,10 +216,8 @@ def solid(
     FlexibleBody(2 cantilever modes, 17.51 ... 73.81 Hz, mass 27 kg, nodes 'root' (inboard), 'tip', geometric stiffness)
     """
     model = solid_model(mesh, E=E, nu=nu, density=density, attach=attach, inboard=inboard, order=order, origin=origin)
-    return reduce(
-        model, reduction, modes=modes, interfaces=interfaces, damping=damping, variant=variant, stiffening=geometric_stiffness,
-        static=static, recover=recover,
-    )  # fmt: skip
+    return reduce(model, reduction, modes=modes, interfaces=interfaces, damping=damping, variant=variant,
+                  stiffening=geometric_stiffness, static=static, recover=recover)
 
 
 @working("finite elements of a solid")

@@ -80,9 +80,7 @@ def check_structure(model: FiniteElements, *, modes: int = 10, mass: float | Non
     held, led = len(model.held), len(model.dependent)
     size = f"{len(model.position)} nodes, {model.n_dofs} dofs"
     size += f", {held} without stiffness or held" * bool(held) + f", {led} that follow others" * bool(led)
-    return StructureCheck(
-        size, found_mass, center, tensor, grounding, zero, free, fixed, left_out, tuple(problems), model.notes
-    )  # fmt: skip
+    return StructureCheck(size, found_mass, center, tensor, grounding, zero, free, fixed, left_out, tuple(problems), model.notes)
 
 
 def mass_properties(model: FiniteElements) -> tuple[float, Array, Array]:
@@ -179,11 +177,9 @@ def check_modes(given: GivenModes, *, mass: float | None = None) -> StructureChe
     except DescriptionError as error:
         problems.append(str(error))
     found, none = elastic.frequencies, np.zeros(0)
-    return StructureCheck(
-        f"{len(given.labels)} nodes, {len(given.frequencies)} modes", weight, center, tensor, np.zeros(0),
-        len(given.frequencies) - len(found), none if fixed else found, found if fixed else none, left_out, tuple(problems),
-        elastic.notes,
-    )  # fmt: skip
+    return StructureCheck(f"{len(given.labels)} nodes, {len(given.frequencies)} modes", weight, center, tensor, np.zeros(0),
+                          len(given.frequencies) - len(found), none if fixed else found, found if fixed else none, left_out,
+                          tuple(problems), elastic.notes)
 
 
 def _left_out(body: FlexibleBody, given: GivenModes) -> Array:

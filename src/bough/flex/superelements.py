@@ -193,10 +193,9 @@ class Superelement:
         points = dict(self.points)
         if "recovery" in points and np.shape(points["recovery"])[-1] == len(coordinates):
             points["recovery"] = np.asarray(points["recovery"])[:, keep]
-        return replace(
-            self, node=self.node[keep], component=self.component[keep], mass=self.mass[square], stiffness=self.stiffness[square],
-            damping=None if self.damping is None else self.damping[square], points=points,
-        )  # fmt: skip
+        return replace(self, node=self.node[keep], component=self.component[keep], mass=self.mass[square],
+                       stiffness=self.stiffness[square], damping=None if self.damping is None else self.damping[square],
+                       points=points)
 
     def _modes(self, modes: int | None) -> tuple[Array, Array]:
         from scipy.linalg import eigh

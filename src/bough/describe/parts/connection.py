@@ -88,7 +88,7 @@ class Attach(Description):
         if self.joint is None and a != b and (inner := _inner(system, a, b)):
             outer = b if inner == a else a
             yield (f"attaches {outer!r} to {inner!r}, which carries it already; give joint=Weld(), or another, to close a loop "
-                   "between them")  # fmt: skip
+                   "between them")
 
 
 class Detach(Targeted, init=False):

@@ -232,7 +232,7 @@ def _schemas() -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for kind, cls in RELATIONS.items():
         fields = {name: (_TEXT if field.annotation is str else _NUMBER, field.is_required())
-                  for name, field in cls.model_fields.items()}  # fmt: skip
+                  for name, field in cls.model_fields.items()}
         needed = {"type": {"const": kind}} | {name: schema for name, (schema, required) in fields.items() if required}
         found.append(mapping_schema(needed, **{name: schema for name, (schema, required) in fields.items() if not required}))
     return [*found, {"type": "object", "minProperties": 2, "additionalProperties": _NUMBER}]
@@ -292,7 +292,7 @@ class Coupling(Part):
             raise Fault("restitution", "restitution is that of impacts of a backlash without stiffness; give backlash alone")
         if self.touches and len(self.terms) != 2:
             raise Fault("backlash", f"backlash with impacts is between two coordinates, and the relation has {len(self.terms)}; "
-                        "give it stiffness, or two coordinates")  # fmt: skip
+                        "give it stiffness, or two coordinates")
         return self
 
     @property
@@ -338,7 +338,7 @@ class Coupling(Part):
             yield Finding(f"coordinate {twice[0]!r} is named twice; give the sum of both factors once", path)
         elif all(_given(system, name) for name in names):
             yield Finding(f"its coordinates {', '.join(names)} are all locked or prescribed, so that nothing is left to couple; "
-                          "let one of them move, or leave the coupling out", path)  # fmt: skip
+                          "let one of them move, or leave the coupling out", path)
 
     def nonconservative_effects(self) -> tuple[str, ...]:
         """Dampers and impacts."""
@@ -349,7 +349,7 @@ class Coupling(Part):
             for name in self.terms:
                 if targets(system, name)[0].body.parent is None:
                     return (f"coupling '{self.name}' has '{name}', whose joint leads to the world; with central gravity the tree "
-                            "moves about its mass center: couple joints between bodies")  # fmt: skip
+                            "moves about its mass center: couple joints between bodies")
         return ""
 
     @property
@@ -424,10 +424,10 @@ def gearbox_parts(
     driven = bodies[body]
     if driven.joint.n_v != 1:
         text = (f"the joint of body {body!r} has {driven.joint.n_v} degrees of freedom, and a gearbox drives one; put a body "
-                "between simpler joints")  # fmt: skip
+                "between simpler joints")
         raise DescriptionError([Problem(text, subject)])
     given = {"ratio": ratio, "inertia": inertia, "stiffness": 1.0 if stiffness is None else stiffness, "damping": damping,
-             "backlash": backlash}  # fmt: skip
+             "backlash": backlash}
     for key, value in given.items():
         try:
             number(value)
@@ -440,7 +440,7 @@ def gearbox_parts(
         raise DescriptionError([Problem(text, subject)])
     axis = np.array(driven.joint.rotations or driven.joint.translations, float)[0]
     rotor = Body(name, parent=driven.parent, node=driven.node, at=driven.at, orient=driven.orient, joint=Revolute(axis),
-                 inertia=(float(inertia) * np.outer(axis, axis)).tolist(), idealized=True)  # fmt: skip
+                 inertia=(float(inertia) * np.outer(axis, axis)).tolist(), idealized=True)
     options: dict[str, Any] = {"backlash": backlash * abs(ratio), "restitution": restitution}
     if stiffness is not None:
         options |= {"stiffness": stiffness / ratio**2 if ratio else stiffness, "damping": damping / ratio**2 if ratio else damping}

@@ -83,7 +83,7 @@ BODY_LOAD = {                                               # of an element that
                               "moment and force on the body, at a restoring's point or a floating body's origin, world axes",
                               "world axes"),
     "element_limit": Recorded(("element",), "", "0 where the law of the element holds, else what is beyond it", limit=True),
-}  # fmt: skip
+}
 
 
 class Element(Part, init=False):
@@ -120,7 +120,7 @@ class Element(Part, init=False):
         """The world must be an inertial frame if it acts on it."""
         if isinstance(system.gravity, CentralGravity) and self.needs_world:
             return (f"{self.noun} '{self.name}' acts between a body and the world; with central gravity the tree moves about its "
-                    "mass center: give the system uniform gravity")  # fmt: skip
+                    "mass center: give the system uniform gravity")
         return ""
 
     @abstractmethod

@@ -299,7 +299,7 @@ def _action_problems(system: SystemView, event: Event, action: Action) -> Iterat
             yield f"{what} names {len(target.entries)} coordinates; prescribe each: {', '.join(target.names)}"
     elif target.turns and not set(target.body.spherical_names) <= _named(system, event, type(action)):
         yield (f"{what} names one of the three speeds of a spherical rotation, which only change together; {action.noun} "
-               f"{', '.join(target.body.spherical_names)}, or {NO_ANGLES}")  # fmt: skip
+               f"{', '.join(target.body.spherical_names)}, or {NO_ANGLES}")
 
 
 def _named(system: SystemView, event: Event, kind: type[Action]) -> set[str]:

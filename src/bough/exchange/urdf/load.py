@@ -135,9 +135,9 @@ def losses(robot: Robot, *, stops: bool, mimic: str) -> tuple[str, ...]:
     """What of joints and of other elements is not used, or not as the file says."""
     joints = [joint for joint in robot.joints.values() if joint.kind != "fixed"]
     ranges = (f"{joint.name} [{joint.limit.lower:g}, {joint.limit.upper:g}]" for joint in joints
-              if joint.limit and joint.limit.lower is not None and not stops)  # fmt: skip
+              if joint.limit and joint.limit.lower is not None and not stops)
     followers = (f"{j.name} = {j.mimic.multiplier:g} {j.mimic.joint} + {j.mimic.offset:g}" for j in joints
-                 if j.mimic and mimic != "coupled")  # fmt: skip
+                 if j.mimic and mimic != "coupled")
     what = "a coordinate of its own" if mimic == "free" else "locked at its offset"
     notes = [
         _note(f"joint that follows another (mimic) is {what}", followers),

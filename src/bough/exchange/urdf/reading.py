@@ -116,7 +116,7 @@ def _read_joint(robot: Robot, element: Element) -> None:
         0.0 if dynamics is None else _number(dynamics, "damping", 0.0),
         0.0 if dynamics is None else _number(dynamics, "friction", 0.0),
         None if mimic is None else Mimic(_text(mimic, "joint"), _number(mimic, "multiplier", 1.0), _number(mimic, "offset", 0.0)),
-    )  # fmt: skip
+    )
 
 
 def _limit(element: Element, kind: str) -> Limit:
