@@ -15,15 +15,7 @@ from bough.errors import StateError, name_list, nearest
 from bough.flex.flexible_body import displacements, rotations
 from bough.flex.recovery import COMPONENTS, PASCAL, Recovery, von_mises
 from bough.model import Model
-from bough.results.part_values import (
-    friction_forces,
-    friction_sticks,
-    tank_flows,
-    tank_thrusts,
-    whole_angular_momentum,
-    whole_energy,
-    whole_linear_momentum,
-)
+from bough.results import part_values
 from bough.results.samples import AXES as ELEMENT_AXES
 from bough.results.samples import VARIABLES, Derive, Samples, along, flexible_bodies, nouns, recoveries
 
@@ -118,7 +110,7 @@ RECORDS: dict[str, Record] = {
     }, evaluated="acceleration"),
     "reactions": Record({
         "reaction": Quantity(("body", "component"), "N m, N", "moment and force of the parent on the body, body axes",
-                             lambda s: s.reactions()),
+                             lambda s: s.joint_loads),
     }, evaluated="acceleration"),
     "energy": Record({
         "kinetic_energy": Quantity((), "J", "kinetic energy", lambda s: s.bodies.kinetic_energy),
@@ -166,8 +158,8 @@ RECORDS: dict[str, Record] = {
     }), needs="wheels", default=True, evaluated="no"),
     "tanks": Record(_of_part(Tank, {
         "tank_mass": lambda s: s.tanks,
-        "tank_flow": tank_flows,
-        "tank_thrust": tank_thrusts,
+        "tank_flow": part_values.tank_flows,
+        "tank_thrust": part_values.tank_thrusts,
     }), needs="tanks", default=True),
     "exhaust": Record({
         "exhaust_angular_momentum": Quantity(AXIS, "N m s", "of all that has left tanks, about the world's origin",
@@ -176,9 +168,9 @@ RECORDS: dict[str, Record] = {
         "exhaust_energy": Quantity((), "J", "energy that the system has lost to what left its tanks, thrust included",
                                    lambda s: s.rows.exhaust[:, 6]),
         "whole_angular_momentum": Quantity(AXIS, "N m s", "of system and exhaust, about the world's origin",
-                                           whole_angular_momentum),
-        "whole_linear_momentum": Quantity(AXIS, "N s", "of system and exhaust", whole_linear_momentum),
-        "whole_energy": Quantity((), "J", "of system and exhaust, less what the propellant brought", whole_energy),
+                                           part_values.whole_angular_momentum),
+        "whole_linear_momentum": Quantity(AXIS, "N s", "of system and exhaust", part_values.whole_linear_momentum),
+        "whole_energy": Quantity((), "J", "of system and exhaust, less what the propellant brought", part_values.whole_energy),
     }, needs="tanks", default=True, plotted=False),
     "torque": Record({
         "joint_torque": Quantity(("v_name",), "",
@@ -203,11 +195,11 @@ RECORDS: dict[str, Record] = {
         "coupling_gap": Quantity(("coupling",), "rad or m", Coupling.recorded["coupling_gap"].meaning, lambda s: s.coupling_gaps()),
     }, needs="couplings", default=True),
     "friction": Record({
-        "friction_force": Quantity(("friction",), "", Friction.recorded["friction_force"].meaning, friction_forces,
+        "friction_force": Quantity(("friction",), "", Friction.recorded["friction_force"].meaning, part_values.friction_forces,
                                    "friction_unit"),
         "friction_loss": Quantity(("friction",), "J", Friction.recorded["friction_loss"].meaning,
                                   lambda s: s.rows.friction[..., 2]),
-        "friction_sticks": Quantity(("friction",), "", Friction.recorded["friction_sticks"].meaning, friction_sticks),
+        "friction_sticks": Quantity(("friction",), "", Friction.recorded["friction_sticks"].meaning, part_values.friction_sticks),
     }, needs="friction", default=True, evaluated="acceleration"),
     "drives": Record({
         "drive_force": Quantity(("drive",), "", "force or torque that holds a coordinate, locked or prescribed; NaN: it is free",
@@ -221,7 +213,7 @@ RECORDS: dict[str, Record] = {
     "outputs": Record({
         "outputs": Quantity(("output",), "", "outputs, without noise", lambda s: s.outputs(), "output_unit"),
     }, needs="outputs", default=True),
-}  # fmt: skip
+}
 QUANTITIES = {name: quantity for record in RECORDS.values() for name, quantity in record.quantities.items()}
 RECORD_OF = {name: record for record, entry in RECORDS.items() for name in entry.quantities}
 
@@ -257,7 +249,7 @@ def select_records(record: str | Iterable[str] | None, system: System, *, contro
     """
     if record is None:
         return tuple(name for name, entry in RECORDS.items() if not missing(system, name)
-                     and (entry.default is True or (entry.default == "controlled" and controlled)))  # fmt: skip
+                     and (entry.default is True or (entry.default == "controlled" and controlled)))
     names = name_list("record", record)
     if not names:
         raise StateError(f"record: it is empty; choose out of {', '.join(RECORDS)}")
@@ -290,4 +282,4 @@ def constrained_by_loops(system: System) -> dict[str, tuple[bool, bool]]:
         name: (True, False) if isinstance(loop.joint, Distance) else
         (len(loop.joint.translations) < 3, not loop.joint.spherical and len(loop.joint.rotations) < 3)
         for name, loop in system.loops.items()
-    }  # fmt: skip
+    }
