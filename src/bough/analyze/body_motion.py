@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bough import compile as builders
+from bough import sweeps
 from bough.compile.batch import (
     Array,
     Batch,
@@ -28,8 +30,6 @@ from bough.compile.batch import (
 from bough.compile.cloud_tables import second_moments
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.coordinates import coordinate_place
-from bough.compile.coupling_tables import sum_of
-from bough.compile.flexible_tables import axial
 from bough.compile.layout import Floats
 from bough.compile.loop_tables import coordinate, frame_attachment, free_motions
 from bough.compile.partition import Partition
@@ -38,7 +38,6 @@ from bough.describe import Body, CentralGravity, Coupling, Frame, System
 from bough.describe.orientation import rotation_matrix
 from bough.describe.parts.element import Anchor
 from bough.kernels.lanes import ONE, Lanes
-from bough.sweeps import calls
 from bough.sweeps import fields as f
 from bough.sweeps import records as r
 
@@ -101,7 +100,7 @@ def deform(found: Deformed, k: int, body: Body, eta: Floats, rate: Floats) -> No
         found.inertia[:, k] += trace - (added + added.transpose(0, 2, 1))/2
         found.moment[:, k] += x @ sums.t
     found.slide[:, k] = speed @ sums.t
-    found.spin[:, k] = np.einsum("br,bri->bi", speed, axial(E))
+    found.spin[:, k] = np.einsum("br,bri->bi", speed, builders.flexible_tables.axial(E))
     found.modal[:, k] = np.einsum("br,rs,bs->b", speed, sums.mass, speed)/2
     if flexible.variant == "full":
         spins, momenta = flexible.integrals.spin_rows(eta)                              # of points that turn
@@ -338,7 +337,8 @@ class Bodies:
 
 def coupling_energy(coupling: Coupling, system: System, q: Floats) -> Floats:
     """(batch,): of the spring of a coupling that gives way, and of its preload [B 38]."""
-    gap = -sum_of(system, coupling) + sum(factor*q[:, coordinate_place(system, name)[0]] for name, factor in coupling.terms.items())
+    wanted = builders.coupling_tables.sum_of(system, coupling)
+    gap = -wanted + sum(factor*q[:, coordinate_place(system, name)[0]] for name, factor in coupling.terms.items())
     beyond = gap - np.clip(gap, -0.5*coupling.backlash, 0.5*coupling.backlash)
     return np.asarray(0.5*(coupling.stiffness or 0.0)*beyond**2 - coupling.preload*gap)
 
@@ -449,7 +449,7 @@ def motion_call(model: CompiledModel, batch: Batch, a: Floats, route: Route, ele
     position, attitude, velocity, acceleration = (out[:, at:at + length].reshape(batch.n, n, -1)
                                                   for at, length in r.FRAMES.places(n).values())
     extra = traced(batch.tables) + size
-    call = model.bound(calls.kinematics, batch, batch.x, batch.u, a, route.hinges, route.spots, out, extra=extra)
+    call = model.bound(sweeps.calls.kinematics, batch, batch.x, batch.u, a, route.hinges, route.spots, out, extra=extra)
     return (call, Motion(position, attitude.reshape(batch.n, n, 3, 3), velocity, acceleration),
             out[:, size:].reshape(batch.n, elements, f.ELEMENT_OUT))
 
@@ -490,7 +490,7 @@ def poses(model: CompiledModel, batch: Batch, places: Sequence[Place], point: Ar
     q, lead = coordinates(batch), () if batch.single else (batch.n,)
     answers = np.empty((*lead, len(places), 3)), np.empty((*lead, len(places), 3, 3))
     route = route_of(model, batch.tables, places, point)
-    run(place_call(model, calls.poses, batch.lanes, route, q, *answers))
+    run(place_call(model, sweeps.calls.poses, batch.lanes, route, q, *answers))
     return finite(answers[0], "positions", batch), finite(answers[1], "attitudes", batch)
 
 
@@ -498,7 +498,8 @@ def jacobian_of(model: CompiledModel, batch: Batch, place: Place, point: ArrayLi
     """(6, nv), behind a batch axis if there is one: [angular, linear] velocity of a place, or of a point of it, for each speed; or
     the rate of that."""
     given = (coordinates(batch), speeds(batch)) if rate else (coordinates(batch),)
-    J, kernel = np.empty((6, model.nv) if batch.single else (batch.n, 6, model.nv)), calls.jacobian_rate if rate else calls.jacobian
+    J = np.empty((6, model.nv) if batch.single else (batch.n, 6, model.nv))
+    kernel = sweeps.calls.jacobian_rate if rate else sweeps.calls.jacobian
     run(place_call(model, kernel, batch.lanes, route_of(model, batch.tables, [place], point), *given, J))
     return finite(J, "entries of the Jacobian", batch)
 
@@ -519,19 +520,20 @@ def prepare_poses(model: CompiledModel, places: Sequence[Place] | None, with_poi
     batch, route = at_place(model, model.names.bodies if places is None else places, with_point)
     q, n = batch.q[0], len(route.spots)
     answers = np.empty((n, 3)), np.empty((n, 3, 3))
-    return PreparedPlaces(place_call(model, calls.poses, ONE, route), (q,), *answers, aim=route.aim)
+    return PreparedPlaces(place_call(model, sweeps.calls.poses, ONE, route), (q,), *answers, aim=route.aim)
 
 
 def prepare_jacobian(model: CompiledModel, place: Place, with_point: bool) -> PreparedPlaces:
     """From q, and a point, if one comes: the Jacobian of a place."""
     batch, route = at_place(model, [place], with_point)
-    return PreparedPlaces(place_call(model, calls.jacobian, ONE, route), (batch.q[0],), np.empty((6, model.nv)), aim=route.aim)
+    J = np.empty((6, model.nv))
+    return PreparedPlaces(place_call(model, sweeps.calls.jacobian, ONE, route), (batch.q[0],), J, aim=route.aim)
 
 
 def prepare_jacobian_rate(model: CompiledModel, place: Place, with_point: bool) -> PreparedPlaces:
     """From q and v, and a point, if one comes: the rate of the Jacobian of a place."""
     (batch, route), J = at_place(model, [place], with_point), np.empty((6, model.nv))
-    return PreparedPlaces(place_call(model, calls.jacobian_rate, ONE, route), (batch.q[0], batch.v[0]), J, aim=route.aim)
+    return PreparedPlaces(place_call(model, sweeps.calls.jacobian_rate, ONE, route), (batch.q[0], batch.v[0]), J, aim=route.aim)
 
 
 def prepare_motion(model: CompiledModel, what: str, place: Place, with_point: bool) -> Prepared:

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from bough.analyze.loop_rows import POSITION, loop_terms
+from bough import analyze, sweeps
+from bough import compile as builders
 from bough.compile.batch import Batch, Prepared, finite, run
 from bough.compile.cloud_tables import mostly_given
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.coordinates import sticking
-from bough.compile.friction_tank_tables import fed_tanks, propellant_in
 from bough.compile.layout import Floats
 from bough.compile.partition import Hinge
 from bough.compile.tables import Tables
@@ -25,7 +25,6 @@ from bough.describe import System
 from bough.describe.orientation import rotation_matrix
 from bough.errors import ModelError, StateError, nearest
 from bough.kernels.hinges import FREE, NODE, PRISMATIC, REVOLUTE, SPHERICAL
-from bough.sweeps import calls
 
 
 def cross_matrix(r: Floats) -> Floats:
@@ -104,28 +103,31 @@ def check_inertias(tables: Tables, nq: int) -> None:
 
 def check_emptying(system: System, tables: Tables, nq: int) -> None:
     """Refuse a tree in which some joint moves nothing once propellant has left its tanks."""
-    fed, position = fed_tanks(system), np.random.default_rng(0).uniform(-1.0, 1.0, nq)
+    fed, position = builders.tank_tables.fed_tanks(system) if system.tanks else [], np.random.default_rng(0).uniform(-1.0, 1.0, nq)
     for share in (0.0, 0.25, 0.5, 0.75)*bool(fed):
         left = {tank.name: tank.residual + share*(tank.mass - tank.residual) if tank in fed else tank.mass
                 for tank in system.tanks.values()}
-        if found := first_singular(tables, position, propellant_in(system, tables.parts, left)):
+        if found := first_singular(tables, position, builders.tank_tables.propellant_in(system, tables.parts, left)):
             names = ", ".join(f"{left[tank.name]:g} kg of '{tank.name}'" for tank in fed)
             raise ModelError(f"with {names} in tanks: {message(*found)}, or the tanks a residual")
 
 
 def check_finite(model: CompiledModel, batch: Batch, out: Floats) -> None:
     """Raise if infinite or suspiciously large accelerations come from a joint that moves nothing here."""
-    if (np.abs(out) < calls.SUSPECT).all():
+    if (np.abs(out) < sweeps.calls.SUSPECT).all():
         return
-    for row in np.flatnonzero(~(np.abs(out) < calls.SUSPECT).all(axis=1)).tolist():
+    for row in np.flatnonzero(~(np.abs(out) < sweeps.calls.SUSPECT).all(axis=1)).tolist():
         where = "" if batch.single else f" in state {row} of the batch"
         with np.errstate(all="ignore"):
-            left = dict(zip(model.system.tanks, batch.state.tanks[row], strict=True))
-            found = first_singular(batch.tables, batch.q[row], propellant_in(model.system, batch.tables.parts, left))
+            propellant = None
+            if model.system.tanks:
+                left = dict(zip(model.system.tanks, batch.state.tanks[row], strict=True))
+                propellant = builders.tank_tables.propellant_in(model.system, batch.tables.parts, left)
+            found = first_singular(batch.tables, batch.q[row], propellant)
         if found:
             raise StateError(message(*found) + f" (singular{where}: move away from this position)")
         if not np.isfinite(out[row]).all():
-            loop_terms(model, batch, POSITION)                              # names ends of a distance that coincide
+            analyze.loop_rows.loop_terms(model, batch, analyze.loop_rows.POSITION)     # names ends of a distance that coincide
         finite(out, f"accelerations, though no joint is singular{most_bent(model, batch.q[row])}", batch)
 
 
@@ -186,7 +188,10 @@ def reason(model: CompiledModel) -> str:
 
 
 # ---- equations of motion ---------------------------------------------------------------------------------------------------
-KERNELS = {"order-n": calls.forward_order_n, "dense": calls.forward_dense, "cloud": calls.forward_cloud}
+def forward_kernel(method: str) -> Any:
+    """What solves them by a method."""
+    calls = sweeps.calls
+    return {"order-n": calls.forward_order_n, "dense": calls.forward_dense, "cloud": calls.forward_cloud}[method]
 
 
 @dataclass(frozen=True)
@@ -219,7 +224,7 @@ def forward_call(model: CompiledModel, batch: Batch, dynamics: str) -> tuple[par
     """The kernel that finds the accelerations of a batch, and where it puts them."""
     chosen = resolve_dynamics(model, dynamics)
     out = room_for(model, batch, chosen)
-    return model.bound(KERNELS[chosen], batch, batch.t, batch.x, batch.u, out, extra=batch.tables.more(chosen)), out
+    return model.bound(forward_kernel(chosen), batch, batch.t, batch.x, batch.u, out, extra=batch.tables.more(chosen)), out
 
 
 def forward(model: CompiledModel, batch: Batch, dynamics: str = "auto") -> Accelerations:
@@ -232,7 +237,7 @@ def forward(model: CompiledModel, batch: Batch, dynamics: str = "auto") -> Accel
 
 def inverse_call(model: CompiledModel, batch: Batch, a: Floats) -> tuple[partial[Any], Floats]:
     out = np.empty((batch.n, model.nv))
-    return model.bound(calls.inverse, batch, batch.t, batch.x, batch.u, a, out), out
+    return model.bound(sweeps.calls.inverse, batch, batch.t, batch.x, batch.u, a, out), out
 
 
 def inverse(model: CompiledModel, batch: Batch, a: Floats) -> Floats:
@@ -244,7 +249,7 @@ def inverse(model: CompiledModel, batch: Batch, a: Floats) -> Floats:
 
 def mass_matrix_call(model: CompiledModel, batch: Batch) -> tuple[partial[Any], Floats]:
     out = np.empty((batch.n, model.nv**2))
-    call = model.bound(calls.mass_matrix, batch, batch.t, batch.x, batch.u, out, extra=model.nv**2)
+    call = model.bound(sweeps.calls.mass_matrix, batch, batch.t, batch.x, batch.u, out, extra=model.nv**2)
     return call, out.reshape(batch.n, model.nv, model.nv)
 
 

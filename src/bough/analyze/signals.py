@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from bough import flex
 from bough.analyze.body_motion import Bodies, Motion, bodies_in, frame_motion
 from bough.analyze.equations_of_motion import forward
 from bough.compile.batch import Batch
@@ -16,7 +17,6 @@ from bough.describe.orientation import quaternions
 from bough.describe.part import entry_named
 from bough.describe.parts.port import Output, ports_of
 from bough.errors import StateError, name_list, nearest
-from bough.flex.flexible_body import displacements
 from bough.sweeps import fields as f
 
 
@@ -144,7 +144,8 @@ class Measured:
         place = output.deflection
         assert place is not None
         body = self.model.system.bodies[place.body].elastic
-        moved = displacements(body, self.batch.q[:, self.model.mode_places(place.body)[0]])[:, body.nodes.index(str(place.node))]
+        nodes = flex.flexible_body.displacements(body, self.batch.q[:, self.model.mode_places(place.body)[0]])
+        moved = nodes[:, body.nodes.index(str(place.node))]
         if output.along == "body":
             return moved
         frame = self._bodies.frames.attitude[:, self.model.body_index(place.body)]

@@ -18,6 +18,9 @@ from bough.sweeps import fields as f
 from bough.sweeps import records as r
 from bough.sweeps.schema import Floats
 
+REDUNDANT = 1e-11                # of the largest entry of its loop on the diagonal: a row with less holds nothing, but for rounding
+SINGULAR = 1e-8                  # the same where masses are alike: a row with less has lost its lever arms, see `assemble`
+
 AXES = np.eye(3)
 
 

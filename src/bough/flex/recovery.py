@@ -13,7 +13,6 @@ from bough.errors import DescriptionError, nearest
 from bough.flex.integrals import Array, Nodes
 from bough.flex.units import Units
 
-COMPONENTS = ("xx", "yy", "zz", "xy", "yz", "zx")
 PASCAL = 1e-6  # MPa
 
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bough.compile.coordinates import coordinate_place, sticking
-from bough.integrate.backlash import touching
+from bough.compile.coordinates import coordinate_place, sticking, touching
 from bough.integrate.methods import FIXED
 from bough.integrate.run import RTOL, Run
 from bough.integrate.step_safety import Fastest, fastest_of, longest_step, without_local

@@ -3,10 +3,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bough import analyze
+from bough import compile as builders
 from bough.analyze.equations_of_motion import check_emptying, check_inertias
-from bough.analyze.loop_constraints import idle_loops
 from bough.compile.coordinates import holdable
-from bough.compile.coupling_tables import check_couplings
 from bough.describe import CentralGravity, Loop, System
 from bough.describe.checks import reference_problems
 from bough.describe.numeric import shown
@@ -32,10 +32,11 @@ def compile_system(system: System) -> Model:
         raise ModelError(f"system '{system.name}': no joint can move; give a body a joint other than a weld")
     check_inertias(model.tables, model.nq)
     check_emptying(system, model.tables, model.nq)
-    for idle in idle_loops(model) if model.system.loops else []:
+    for idle in analyze.loop_constraints.idle_loops(model) if model.system.loops else []:
         raise ModelError(f"loop '{idle}' removes no freedom: its two bodies cannot move against each other in any way that it "
                          "holds; remove it, or hold other bodies")
-    check_couplings(model.tables.fronts.closures)
+    if system.couplings:
+        builders.coupling_tables.check_couplings(model.tables.fronts.closures)
     return model
 
 
@@ -62,9 +63,8 @@ def check_cuts(system: System) -> None:
     """Loads that outputs measure go through joints and loops that can be cut."""
     for output in system.outputs.values():
         if output.load is not None:
-            from bough.analyze.internal_loads import read_cut
             try:
-                read_cut(system, output.load)
+                analyze.internal_loads.read_cut(system, output.load)
             except StateError as error:
                 raise ModelError(f"output '{output.name}': {error}") from None
 

@@ -18,16 +18,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bough import compile as builders
 from bough.analyze.body_motion import Bodies
 from bough.compile.batch import evaluating
 from bough.compile.coordinates import coordinate_place, holdable
-from bough.compile.element_tables import exerted
 from bough.compile.layout import EXHAUST, run_states
 from bough.describe import Friction, System
 from bough.describe.part import Recorded
 from bough.describe.parts import ELEMENTS, Element
 from bough.errors import NotFiniteError, StateError
-from bough.flex import FlexibleBody, Recovery
 from bough.integrate.compiled.loops import SAME
 from bough.integrate.trajectory import Trajectory
 from bough.model import Model
@@ -35,6 +34,7 @@ from bough.progress import working
 
 if TYPE_CHECKING:
     from bough.analyze.internal_loads import CutLoads
+    from bough.flex import FlexibleBody, Recovery
 
 Array = NDArray[Any]
 
@@ -97,7 +97,7 @@ def element_values(bodies: Bodies) -> dict[str, np.ndarray]:
     """Of each variable, (states, elements, ...)."""
     system, states = bodies.model.system, len(bodies.elements)
     found: dict[str, list[np.ndarray]] = {name: [] for name in VARIABLES}
-    for element, each in zip(system.elements.values(), exerted(bodies.elements), strict=True):
+    for element, each in zip(system.elements.values(), builders.element_tables.exerted(bodies.elements), strict=True):
         for name, values in element.values(each, bodies).items():
             found[name].append(values)
     return {name: np.stack(parts, axis=1) if parts else np.zeros((states, 0)) for name, parts in found.items()}

@@ -120,8 +120,6 @@ flexible_loops_only(apply_multipliers_to_modes, lambda lane, plan, ws, row, mult
 
 
 # ---- fronts ----------------------------------------------------------------------------------------------------------------
-REDUNDANT = 1e-11                # of the largest entry of its loop on the diagonal: a row with less holds nothing, but for rounding
-SINGULAR = 1e-8                  # the same where masses are alike: a row with less has lost its lever arms, see `compile.assemble`
 UNEQUAL = 1e-3                   # of a later row's: with less, rows are taken by size
 OPEN = 100.0                     # of it, times the square of the loop's gap over its size
 NEAR = 1e-6                      # where that square is less, a loop is meant to be closed

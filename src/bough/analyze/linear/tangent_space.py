@@ -22,9 +22,9 @@ from bough.analyze.loop_rows import ACCELERATION, POSITION, SPEED, loop_terms, r
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
+from bough.compile.loop_tables import REDUNDANT
 from bough.describe.orientation import rotation_matrix
 from bough.errors import StateError
-from bough.sweeps.fronts import REDUNDANT
 
 OPEN = 1e-7                 # of the size of a loop: a gap, or the rate of one, that makes a state none of the system's
 BESIDE = 0.02               # rad or m: where the rank of loops is looked at beside a position
