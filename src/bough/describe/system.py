@@ -46,7 +46,6 @@ from bough.describe.parts.event import Latch
 from bough.describe.settings import CentralGravity, Simulation
 from bough.describe.settings import gravity as read_gravity
 from bough.errors import DescriptionError, Problem
-from bough.whole import write_text
 
 if TYPE_CHECKING:
     from bough.describe.document import DocumentHead, Source
@@ -323,11 +322,7 @@ class System:
         gravity: [0.0, 0.0, -9.81]
         """
         data = self.to_dict(exact=exact)
-        document = describe.document
-        written = document.write(data if path is None else document.beside(data, Path(path).absolute().parent))
-        if path is not None:
-            write_text(Path(path), written)
-        return written
+        return describe.document.write(data) if path is None else describe.document.write_file(Path(path), data)
 
     @classmethod
     def from_yaml(cls, text_or_path: str | PathLike[str]) -> Self:

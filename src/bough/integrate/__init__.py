@@ -11,6 +11,7 @@ if TYPE_CHECKING:                       # imported on first use: what only some 
     from bough.integrate import checkpoint as checkpoint
     from bough.integrate import conditions as conditions
     from bough.integrate import connecting as connecting
+    from bough.integrate import eigenvalues as eigenvalues
     from bough.integrate import event_handler as event_handler
     from bough.integrate import rehanging as rehanging
     from bough.integrate import stiff as stiff

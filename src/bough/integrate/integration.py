@@ -35,11 +35,9 @@ from bough.integrate.step_safety import (
     check_step,
     estimate_error,
     explain_divergence,
-    fastest_of,
     longest_step,
     notes,
     unfollowed,
-    without_local,
     worth_checking,
 )
 from bough.integrate.trajectory import Sampling, Trajectory, check_clock, choose_sampling, moment, positive
@@ -433,7 +431,7 @@ def step_lines(model: Model) -> list[tuple[str, str]]:
     check = check_step(run)
     found = [("steps", str(check))]
     if not run.implicit and check.fastest.rate:
-        rest = fastest_of(run, pars=without_local(model.tables, run.pars))
+        rest = optional.eigenvalues.fastest_of(run, pars=optional.eigenvalues.without_local(model.tables, run.pars))
         limit = longest_step(FIXED["imex2"](), rest.values[:LEADING])
         rate = f"as fast as {rest}" if rest.rate else "at rest"
         found.append(("", f"without springs, dampers and modes of its own {rate}; imex2 is stable up to "
