@@ -19,5 +19,6 @@ if TYPE_CHECKING:                       # imported on first use
     from bough.analyze import partition_table as partition_table
     from bough.analyze import reactions as reactions
     from bough.analyze import signals as signals
+    from bough.analyze import singular_joints as singular_joints
 else:
     __getattr__ = submodules(__name__)

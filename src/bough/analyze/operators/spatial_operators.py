@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from bough.analyze.equations_of_motion import first_singular, message
 from bough.analyze.impulse import at_rest
 from bough.analyze.operators.articulated_links import Articulated, articulate
 from bough.analyze.operators.operator import Chains, Operator, Space, block_diagonal, identity
@@ -24,6 +23,7 @@ from bough.analyze.operators.state_links import (
     split_link,
     whole_joints,
 )
+from bough.analyze.singular_joints import first_singular, message
 from bough.compile.batch import Batch, array, call, lanes_for, workspace
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
