@@ -14,6 +14,7 @@ if TYPE_CHECKING:                       # imported on first use
     from bough.results import samples as samples
     from bough.results import singular as singular
     from bough.results import stream as stream
+    from bough.results import summary as summary
 else:
     __getattr__ = submodules(__name__)
 

@@ -61,9 +61,7 @@ class ShownResult(Report):
     @property
     def summary(self) -> str:
         """The text that `print` shows."""
-        from bough.results import summary
-
-        return summary.text(self)
+        return results.summary.text(self)
 
     def __repr__(self) -> str:
         return self.summary
