@@ -8,6 +8,7 @@ import bough
 from bough.analyze.parameters import STENCIL, parameter
 from bough.errors import StateError
 from tests.support.compare import assert_same
+from tests.support.tolerance import CANCELLING, SWEEP
 
 
 def arm(torque=0.0):
@@ -47,7 +48,7 @@ def last(found, name, key=None):
 
 
 def test_the_run_is_that_of_simulate(found):
-    np.testing.assert_allclose(last(found, "value"), end(arm(MOTOR)), rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(last(found, "value"), end(arm(MOTOR)), rtol=SWEEP, atol=SWEEP)
 
 
 def test_by_parameters_against_other_systems(found):
@@ -66,7 +67,7 @@ def test_by_initial_speeds_and_inputs(found):
         assert_same(last(found, "dv0")[:, i], sum(moved), 1e-9)
     moved = [end(arm(MOTOR + times*h))*weight/h for times, weight in STENCIL]
     assert_same(last(found, "dinputs", "motor")[:, 0], sum(moved), 1e-9)
-    assert_same(found.v.dtau[-1][:, 3], found.v.dinputs["motor"][-1][:, 0], 1e-12)
+    assert_same(found.v.dtau[-1][:, 3], found.v.dinputs["motor"][-1][:, 0], CANCELLING)
 
 
 def test_outputs_follow_the_state(found):

@@ -6,6 +6,7 @@ import bough
 from bough.describe import Lock
 from bough.integrate.watchers import find_moment, passing, watcher
 from tests.support.event_runs import OFF, WAYS, block, run
+from tests.support.tolerance import PRODUCTS, STEPPED, SWEEP
 
 every_way = pytest.mark.parametrize("method", list(WAYS))
 K, M, G = 1e4, 2.0, 9.81
@@ -93,7 +94,7 @@ def test_a_jump_parts_what_it_pulls_off(method):
     r = run(s, method, sample_rate=100)
     assert [event.name for event in r.events[0]] == ["wall", "catch", "wall"]
     after = r.x[0, r.t > 0.1, 2]
-    assert np.ptp(after) < 1e-12*np.abs(after).max()
+    assert np.ptp(after) < STEPPED*np.abs(after).max()
 
 
 def test_a_stop_above_is_a_stop_below_mirrored():
@@ -101,7 +102,7 @@ def test_a_stop_above_is_a_stop_below_mirrored():
     up.stop("roof", coordinate="b.z", above=0.1, stiffness=K, damping=30.0)
     down.stop("floor", coordinate="b.z", below=-0.1, stiffness=K, damping=30.0)
     one, other = run(up, dt=1e-3), run(down, dt=1e-3)
-    np.testing.assert_allclose(one.x, -other.x, atol=1e-13)
+    np.testing.assert_allclose(one.x, -other.x, atol=SWEEP)
     assert len(one.events[0]) == len(other.events[0]) > 2
 
 
@@ -110,6 +111,6 @@ def test_a_watcher_that_starts_at_zero_passes_at_once():
     row = watcher(0, 3.0, 0.5, 1.0)
     before = np.array([0.5])
     moment = find_moment(row[None], before, 1.0, 1e-3, lambda h: before + h)
-    assert 0.0 < moment <= max(1e-15, np.spacing(1.001))
+    assert 0.0 < moment <= max(PRODUCTS, np.spacing(1.001))
     assert passing(row[None], before, before + moment) == [0]
     assert passing(row[None], before + 0.1, before + 0.2) == []

@@ -1,6 +1,6 @@
-"""The equations of motion M a + h = tau, solved one way or the other: forward and inverse dynamics, mass matrix.
+"""The equations of motion M a + h = tau: forward and inverse dynamics and the mass matrix.
 
-Which way "auto" means: the momentum cloud where most of the motion is given, else O(N) or dense by a rule of size.
+"auto" selects the momentum cloud if most of the motion is prescribed, otherwise O(N) or the dense mass matrix by size.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ DENSE_TREE, DENSE_LOOPS = 4, 10         # speeds of flexible systems, open and w
 
 
 def resolve_dynamics(model: CompiledModel, dynamics: str) -> str:
-    """What "auto" means for what is held now, or what is asked for, if it applies."""
+    """The method that "auto" selects with the current holds, or the requested one, if it applies."""
     if not isinstance(dynamics, str) or dynamics not in DYNAMICS:
         raise StateError(f"dynamics is '{dynamics}'{nearest(dynamics, DYNAMICS)}; one of {', '.join(DYNAMICS)}")
     if dynamics == "cloud" and model.no_cloud is not None:
@@ -36,20 +36,20 @@ def resolve_dynamics(model: CompiledModel, dynamics: str) -> str:
 
 
 def takes_cloud(model: CompiledModel) -> bool:
-    """Whether the cloud applies, and so much of the motion is given that it is cheaper."""
+    """Whether the cloud applies and is cheaper because most of the motion is prescribed."""
     return bool(model.holds) and not model.system.frictions and mostly_given(model.tables) and model.no_cloud is None
 
 
 def takes_dense(model: CompiledModel) -> bool:
-    """Whether the mass matrix is cheaper than O(N): of flexible systems with few speeds only (docs/theory/cost.md).  It does not
-    depend on what is held: an event changes no method."""
+    """Whether the mass matrix is cheaper than O(N): only for flexible systems with few speeds (docs/theory/cost.md).  It does not
+    depend on held coordinates, so that events do not change the method."""
     if not model.tables.parts.modal or sticking(model.system):
         return False
     return model.nv <= (DENSE_LOOPS if model.constrained else DENSE_TREE)
 
 
 def reason(model: CompiledModel) -> str:
-    """What "auto" means, and why."""
+    """The method that "auto" selects, and why."""
     if takes_cloud(model):
         return f"cloud: all but {model.free.sum()} speed{'s'*(int(model.free.sum()) != 1)} are given"
     if not model.tables.parts.modal:
@@ -68,32 +68,37 @@ def forward_kernel(method: str) -> Any:
 
 @dataclass(frozen=True)
 class Accelerations:
-    """What the forward dynamics finds, in rows: v', accelerations of the wheels, rates of the orbit, multipliers of the loops."""
+    """Rows of the forward dynamics, or their derivatives: v', accelerations of the wheels, rates of the orbit, loop multipliers."""
     model: CompiledModel
     rows: Floats
 
     @property
     def v(self) -> Floats:
-        return self.rows[:, :self.model.nv]
+        return self.rows[..., :self.model.nv]
 
     @property
     def wheels(self) -> Floats:
-        return self.rows[:, self.model.nv:self.model.nv + self.model.nw]
+        return self.rows[..., self.model.nv:self.model.nv + self.model.nw]
+
+    @property
+    def orbit(self) -> Floats:
+        """Velocity and acceleration of the mass center; empty without central gravity."""
+        return self.rows[..., self.model.nv + self.model.nw:][..., :6*self.model.in_orbit]
 
     @property
     def multipliers(self) -> Floats:
-        """Padded to fours, loop by loop; empty by the cloud."""
-        return self.rows[:, self.model.nv + self.model.nw + 6*self.model.in_orbit:]
+        """Padded to fours, loop by loop; empty for the cloud."""
+        return self.rows[..., self.model.nv + self.model.nw + 6*self.model.in_orbit:]
 
 
 def room_for(model: CompiledModel, batch: Batch, dynamics: str) -> Floats:
-    """Where a kernel puts accelerations and multipliers."""
+    """The array for accelerations and multipliers."""
     multipliers = 0 if dynamics == "cloud" else batch.tables.fronts.size
     return np.empty((batch.n, model.nv + model.nw + 6*model.in_orbit + multipliers))
 
 
 def forward_call(model: CompiledModel, batch: Batch, dynamics: str) -> tuple[partial[Any], Floats]:
-    """The kernel that finds the accelerations of a batch, and where it puts them."""
+    """The kernel for the accelerations of a batch, and its output array."""
     chosen = resolve_dynamics(model, dynamics)
     out = room_for(model, batch, chosen)
     return model.bound(forward_kernel(chosen), batch, batch.t, batch.x, batch.u, out, extra=batch.tables.more(chosen)), out
@@ -119,7 +124,7 @@ def inverse_call(model: CompiledModel, batch: Batch, a: Floats) -> tuple[partial
 
 
 def inverse(model: CompiledModel, batch: Batch, a: Floats) -> Floats:
-    """(n, nv): joint torques that give the accelerations a, besides those in the inputs of the batch."""
+    """(n, nv): joint torques that produce the accelerations a, in addition to those in the inputs of the batch."""
     call, out = inverse_call(model, batch, a)
     run(call)
     return finite(out, "joint torques", batch)

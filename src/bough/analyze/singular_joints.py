@@ -18,7 +18,7 @@ from bough.kernels.hinges import FREE, NODE, PRISMATIC, REVOLUTE, SPHERICAL
 
 
 def hinge_pose(hinge: Hinge, q: Floats) -> tuple[Floats, Floats]:
-    """Attitude and place of the outer body in the inner one."""
+    """Attitude and position of the outer body in the inner one."""
     turn, at = hinge.turn, hinge.at[0]
     if hinge.kind == REVOLUTE:
         s, c = np.sin(q[hinge.q]), np.cos(q[hinge.q])
@@ -29,7 +29,7 @@ def hinge_pose(hinge: Hinge, q: Floats) -> tuple[Floats, Floats]:
         return turn @ rotation_matrix(q[hinge.q:hinge.q + 4]), at
     if hinge.kind == FREE:
         return turn @ rotation_matrix(q[hinge.q + 3:hinge.q + 7]), at + turn @ q[hinge.q:hinge.q + 3]
-    if hinge.kind == NODE:                                                  # undeformed: modes do not make a joint singular
+    if hinge.kind == NODE:                                                  # undeformed: modes cannot make a joint singular
         return turn, hinge.flexible.nodes.position[hinge.flexible.nodes.index(hinge.node)]
     return turn, at
 
@@ -38,12 +38,12 @@ MOTIONS = {REVOLUTE: [2], PRISMATIC: [5], SPHERICAL: [0, 1, 2], FREE: [0, 1, 2, 
 
 
 def first_singular(tables: Tables, q: Floats, propellant: Mapping[int, Floats] | None = None) -> tuple[Hinge, float] | None:
-    """The outermost hinge that is not held and moves no inertia at q, and the least inertia along it.  `propellant`: of hinges that
-    carry some, its mass, first moment and inertia about their origin.
+    """The outermost free hinge without inertia along its motion at q, and the smallest inertia along it; None if there is none.
+    `propellant`: by hinge that carries some, its mass, first moment and inertia about the hinge.
 
     The articulated-body recursion in 6x6 matrices and body axes: D = H P H^T, P_plus = P - P H^T D^-1 H P."""
     parts, kinds = tables.parts, tables.solved_kinds
-    P = np.zeros((2, len(parts.hinges), 6, 6))                              # articulated; rigid, to judge zero by
+    P = np.zeros((2, len(parts.hinges), 6, 6))                              # articulated; and rigid, as the scale for zero
     for k in range(len(parts.hinges) - 1, 0, -1):
         hinge = parts.hinges[k]
         m, moment, inertia = hinge.mass[0], hinge.moment[0], hinge.inertia[0]
@@ -55,7 +55,7 @@ def first_singular(tables: Tables, q: Floats, propellant: Mapping[int, Floats] |
         if moving:
             D = P[0, k][np.ix_(moving, moving)]
             if not np.isfinite(D).all():
-                return None                                                 # too far out to tell
+                return None                                                 # not finite: cannot be judged
             least, scale = float(np.linalg.eigvalsh(D)[0]), float(P[1, k, moving, moving].max())
             if not least > 1e-13*scale:
                 return hinge, least
@@ -74,15 +74,15 @@ def message(hinge: Hinge, least: float) -> str:
 
 
 def check_joints(tables: Tables, nq: int) -> None:
-    """Refuse a tree in which some joint moves nothing, wherever its joints stand."""
-    for position in np.random.default_rng(0).uniform(-1.0, 1.0, (4, nq)):   # rounding can hide it in one, hardly in four
+    """Raise if some joint moves no inertia at any position."""
+    for position in np.random.default_rng(0).uniform(-1.0, 1.0, (4, nq)):   # rounding may hide it at one position, hardly at four
         found = first_singular(tables, position)
         if found:
             raise ModelError(message(found[0], found[1]))
 
 
 def check_emptying(system: System, tables: Tables, nq: int) -> None:
-    """Refuse a tree in which some joint moves nothing once propellant has left its tanks."""
+    """Raise if some joint moves no inertia once propellant has left its tanks."""
     fed, position = builders.tank_tables.fed_tanks(system), np.random.default_rng(0).uniform(-1.0, 1.0, nq)
     for share in (0.0, 0.25, 0.5, 0.75)*bool(fed):
         left = {tank.name: tank.residual + share*(tank.mass - tank.residual) if tank in fed else tank.mass
@@ -93,9 +93,8 @@ def check_emptying(system: System, tables: Tables, nq: int) -> None:
 
 
 def explain_accelerations(model: CompiledModel, batch: Batch, out: Floats) -> None:
-    """Raise if the accelerations of some state, infinite or suspiciously large, come from a joint that moves nothing there."""
+    """Raise if the infinite or suspiciously large accelerations of a state come from a joint without inertia in it."""
     for row in np.flatnonzero(~(np.abs(out) < sweeps.calls.SUSPECT).all(axis=1)).tolist():
-        where = "" if batch.single else f" in state {row} of the batch"
         with np.errstate(all="ignore"):
             propellant = None
             if model.system.tanks:
@@ -103,14 +102,14 @@ def explain_accelerations(model: CompiledModel, batch: Batch, out: Floats) -> No
                 propellant = builders.tank_tables.propellant_in(model.system, batch.tables.parts, left)
             found = first_singular(batch.tables, batch.q[row], propellant)
         if found:
-            raise StateError(message(*found) + f" (singular{where}: move away from this position)")
+            raise StateError(message(*found) + f" (singular{batch.where(row)}: move away from this position)")
         if not np.isfinite(out[row]).all():
-            analyze.loop_rows.loop_terms(model, batch, analyze.loop_rows.POSITION)     # names ends of a distance that coincide
+            analyze.loop_rows.loop_terms(model, batch, analyze.loop_rows.POSITION)     # raises if the ends of a distance coincide
         finite(out, f"accelerations, though no joint is singular{most_bent(model, batch.q[row])}", batch)
 
 
 def most_bent(model: CompiledModel, q: Floats) -> str:
-    """Which node of a flexible body turns most: modes hold for small rotations."""
+    """The node of a flexible body with the largest rotation, for messages: modes hold for small rotations."""
     angles: dict[tuple[str, str], float] = {}
     for body in model.system.bodies.values():
         if body.n_modes:

@@ -1,4 +1,4 @@
-"""System -> tables: partition into primitive hinges, numbering, and the numbers that the sweeps read."""
+"""System -> tables: partition into primitive hinges, numbering, and the arrays that the sweeps read."""
 from typing import TYPE_CHECKING
 
 from bough.lazy import submodules

@@ -1,8 +1,8 @@
-"""Friction as the numbers that `sweeps.friction_forces` reads; and what of it a run switches.
+"""Friction as the numbers that `sweeps.friction_forces` reads; and what a run switches.
 
-A friction that sticks is one of three: it slips one way ("name>") or the other ("name<"), or holds its coordinate ("name=").  These
-marks stand beside the stops that are in contact, and its coordinate among what is held.  Without a mark, outside of runs, it slips
-as the speed says.
+A friction that can stick has three states: slipping one way ("name>") or the other ("name<"), or holding its coordinate
+("name="). These are marks among those of stops in contact, and the coordinate is then held.  Without a mark, outside of runs, it
+slips in the direction of the speed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ MARKS = {">": 1, "<": -1, "=": 0}
 
 
 def friction_rows(system: System, parts: Partition, lay: Layout) -> tuple[list[list[int]], list[Floats]]:
-    """Records of plan and of pars; in runs each friction has three numbers of x."""
+    """Records of plan and pars; in runs each friction has three entries of x."""
     rows, pars = list[list[int]](), list[Floats]()
     hinge_of = {hinge.v: k for k, hinge in enumerate(parts.hinges) if hinge.kind in (REVOLUTE, PRISMATIC)}
     for j, friction in enumerate(system.frictions.values()):
@@ -49,7 +49,7 @@ def friction_parameters(friction: Friction) -> Floats:
 
 
 def switch_frictions(tables: Tables, frictions: Mapping[str, Friction], marks: Sequence[str]) -> None:
-    """In tables that may be changed: which way each slips, or that it holds."""
+    """In copied tables: set which way each slips, or that it holds."""
     rows, known = tables.rows("frictions"), set(marks)
     for row, name in zip(rows, frictions, strict=True):
         row[f.FRICTION_SIGN] = sum(sign for mark, sign in MARKS.items() if name + mark in known)

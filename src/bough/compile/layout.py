@@ -5,9 +5,9 @@
                                                         laws: states of laws that are integrated with the mechanics
     u = tau | motors | ports | wrenches | loop torques | rests | flows | caller's wrenches
 
-`ports` are the inputs of the description, which `sweeps.loads` adds to what they act on: to tau, motors, wrenches, rests or flows.
-`wrenches` are those of the description, and of inputs that are forces or moments; `loop torques` act along the free motions of
-loops; `rests` change the lengths of lines; `flows` leave tanks; the caller's wrenches come with a call.
+`ports` are the inputs of the description, which `sweeps.loads` adds to what they act on: to tau, motors, wrenches, rests or
+flows. `wrenches` are those of the description, and of inputs that are forces or moments; `loop torques` act along the free
+motions of loops; `rests` change the lengths of lines; `flows` leave tanks; the caller's wrenches come with a call.
 
 Sizes of a model's vectors, and the places of everything in the workspace.
 """
@@ -36,11 +36,11 @@ Floats = NDArray[np.float64]
 
 
 def run_states(system: System) -> int:
-    """Numbers of x that only runs have besides states of laws: three of each friction, one of each coupling with play."""
+    """Entries of x that exist only in runs, besides states of laws: three for each friction, one for each coupling with play."""
     return 3*len(system.frictions) + sum(coupling.touches for coupling in system.couplings.values())
 
 
-EXHAUST = 7                     # of all that left tanks since the start: angular and linear momentum in the world, energy [B 91]
+EXHAUST = 7  # of all propellant exhausted since the start: angular and linear momentum in the world, energy [B 91]
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ class StateLayout:
     nw: int
     in_orbit: bool
     law_states: int = 0
-    frictions: int = 0              # numbers of all frictions and couplings with play, which have some in runs only
+    frictions: int = 0              # entries of all frictions and couplings with play (in runs only)
     n_tanks: int = 0
-    running: bool = False           # with what only runs have
+    running: bool = False           # with the entries that exist only in runs
 
     @staticmethod
     def of(system: System, law_states: int = 0, running: bool = False) -> "StateLayout":
@@ -89,7 +89,7 @@ class StateLayout:
 
     @cached_property
     def friction(self) -> slice:
-        """Of each friction: what holds its coordinate, or its own state; the load of its joint; what it has taken."""
+        """For each friction: holding force, or its own state; load of its joint; dissipated energy."""
         return slice(self.tanks.stop, self.tanks.stop + self.frictions)
 
     @cached_property
@@ -99,7 +99,7 @@ class StateLayout:
 
     @cached_property
     def exhaust(self) -> slice:
-        """Momenta and energy of all that has left tanks."""
+        """Momenta and energy of all exhaust."""
         return slice(self.friction.stop, self.friction.stop + EXHAUST*(self.running and self.n_tanks > 0))
 
     @cached_property
@@ -108,7 +108,7 @@ class StateLayout:
 
     @property
     def beyond(self) -> slice:
-        """What only runs have."""
+        """The entries that exist only in runs."""
         return slice(self.friction.start, self.laws.stop)
 
     def view(self, x: Floats) -> "State":
@@ -121,7 +121,7 @@ class StateLayout:
 
     def entry_name(self, entry: int, q_names: Sequence[str], v_names: Sequence[str], wheel_names: Sequence[str],
                    tank_names: Sequence[str]) -> str:
-        """What an entry of x is, in words."""
+        """Description of an entry of x."""
         names = [*(f"q of '{n}'" for n in q_names), *(f"v of '{n}'" for n in v_names),
                  *(f"speed of wheel '{n}'" for n in wheel_names), *["the orbit"]*6*self.in_orbit,
                  *(f"mass in tank '{n}'" for n in tank_names), *["a state of friction"]*self.frictions,
@@ -174,7 +174,7 @@ class InputLayout:
     """
     nv: int
     nw: int
-    n_ports: int                # numbers of all inputs
+    n_ports: int                # total size of all inputs
     wrenches: int
     loop_motions: int
     rests: int
@@ -199,7 +199,7 @@ class InputLayout:
 
     @cached_property
     def controls(self) -> slice:
-        """tau, motors and ports: what laws set."""
+        """tau, motors and ports: set by laws."""
         return slice(0, self.nv + self.nw + self.n_ports)
 
     @cached_property
@@ -207,7 +207,7 @@ class InputLayout:
         return slice(self.nv + self.nw, self.controls.stop)
 
     def wrench(self, i: int) -> slice:
-        """The i-th wrench of the description; those of inputs come behind."""
+        """The i-th wrench of the description; those of inputs come after."""
         first = self.controls.stop + 6*i
         return slice(first, first + 6)
 
@@ -222,7 +222,7 @@ class InputLayout:
 
     @cached_property
     def flows(self) -> slice:
-        """What leaves each tank."""
+        """Outflow of each tank."""
         return slice(self.line_rests.stop, self.line_rests.stop + self.n_flows)
 
     @cached_property
@@ -258,7 +258,7 @@ class Inputs:
 
     @property
     def ports(self) -> Floats:
-        """The numbers of all inputs."""
+        """The values of all inputs."""
         return self.u[..., self.layout.ports]
 
     @property
@@ -272,27 +272,27 @@ class Inputs:
 
 # ---- layout ----------------------------------------------------------------------------------------------------------------
 class InputWrench(NamedTuple):
-    """A wrench that the caller gives with each evaluation: on a body, at its origin or a node, in its axes or the world's."""
+    """A wrench given by the caller with each evaluation: on a body, at its origin or a node, in its axes or the world's."""
     body: str
     node: str | None
     world: bool
 
 
 class Layout:
-    """Sizes, and places in the workspace."""
+    """Sizes, and positions in the workspace."""
 
     def __init__(self, system: System, parts: Partition, inputs: Sequence[InputWrench], law_states: int = 0, running: bool = False,
                  compliant: bool = False, loop_motions: int | None = None):
-        """`loop_motions`: how many u has room for, if more than those of the loops that are closed."""
-        self.places = coordinate_places(system)                        # where each joint's q and v start
+        """`loop_motions`: entries of u reserved for them, if more than those of the loops closed now."""
+        self.places = coordinate_places(system)                        # start of each joint's q and v
         state, given = StateLayout.of(system, law_states, running), InputLayout.of(system, len(inputs), loop_motions)
         self.nq, self.nv, self.nw, self.nx, self.in_orbit = state.nq, state.nv, state.nw, state.nx, state.in_orbit
         self.law_states, self.frictions = state.laws.stop - state.orbit.stop, state.friction
         self.tanks, self.exhaust = state.tanks, state.exhaust
         self.nu, self.inputs = given.nu, given
-        self.frees = free_motions(system)                              # motions of loops along which something acts
-        self.first_free = given.loop_torques.start                     # where their torques start in u
-        self.first_input = given.caller_wrenches.start                 # where the caller's wrenches start in u
+        self.frees = free_motions(system)                              # motions of loops along which a load acts
+        self.first_free = given.loop_torques.start                     # start of their torques in u
+        self.first_input = given.caller_wrenches.start                 # start of the caller's wrenches in u
         self.elements = builders.element_tables.compile_elements(system, parts) if system.elements else []
         self.rests = {name: given.line_rests.start + i for i, name in enumerate(rest_lines(system))}       # in u, by line
 
@@ -310,7 +310,7 @@ class Layout:
         slots = ws.add("slots", 6*len(loaded), len(loaded))
         self.slot = {k: slots + 6*i for i, k in enumerate(loaded)}
         self.elements_at = ws.add("elements", r.ELEMENT_RESULT.size*len(self.elements), len(self.elements))
-        self.outputs = compile_outputs(system, parts)                  # those that a sweep finds
+        self.outputs = compile_outputs(system, parts)                  # those computed by a sweep
         self.outputs_at = ws.add("outputs", r.OUTPUT_RESULT.size*len(self.outputs), len(self.outputs))
         sums = any(output.sums for output in self.outputs)
         ws.add("sums", r.SUMS_RECORD.size*sums, int(sums))
@@ -327,7 +327,7 @@ class Layout:
         ws.add("implicit", r.IMPLICIT_HEAD.size + self.nv + self.nq + self.nv)
 
     def loaded_hinges(self, system: System, parts: Partition, inputs: Sequence[InputWrench]) -> tuple[list[int], set[int]]:
-        """Hinges on whose bodies something may act, in order; and those with wheels."""
+        """Hinges whose bodies may be loaded, in order; and those with wheels."""
         wheels = {parts.attachment(wheel.body, wheel.node).hinge for wheel in system.wheels.values()}
         loaded = wheels | {parts.attachment(w.body, w.node).hinge for w in system.wrenches.values()}
         loaded |= {parts.attachment(w.body, w.node).hinge for w in inputs}
@@ -338,11 +338,11 @@ class Layout:
         loaded |= {hinge for element in self.elements for hinge in (element.hinge, element.other)}
         loaded |= {parts.attachments[name].hinge for tank in system.tanks.values() for name in tank.body_names}
         loaded |= {frame_attachment(parts, tank.exit).hinge for tank in system.tanks.values()}
-        return sorted(loaded - {0}), wheels                            # nothing moves the ground
+        return sorted(loaded - {0}), wheels                            # the ground is fixed
 
     def place_scratch(self, parts: Partition) -> None:
-        """For one flexible body, or a node of it, at a time; in orbit bodies keep the start of theirs until gravity pulls at them,
-        and what is not kept shares its place with the next body's."""
+        """Scratch for one flexible body, or one of its nodes, at a time.  In orbit, bodies keep the first part of theirs until
+        gravity is applied; the rest overlaps with the next body's."""
         modal = {k: hinge.flexible for k, hinge in enumerate(parts.hinges) if hinge.kind == MODAL}
         sizes = {k: builders.flexible_tables.scratch_sizes(body) for k, body in modal.items()}
         end = max((node for *_, node in sizes.values()), default=0)
@@ -354,7 +354,7 @@ class Layout:
         self.rooms = {k: self.scratch + at for k, at in places.items()}
 
     def place_records(self, parts: Partition) -> None:
-        """A record for each hinge, and behind it that of its flexible body or node."""
+        """A record for each hinge, followed by that of its flexible body or node."""
         self.record: list[int] = []
         self.modes_at: dict[int, int] = {}                             # modal record of a MODAL hinge, node record of a NODE
         start = at = self.ws.next_start("records")

@@ -1,6 +1,6 @@
 """Tanks as the numbers that `sweeps.tanks` reads: properties of the propellant as cubics in its mass; and what empties them.
 
-A tank that can feed no longer is marked by its name and "0" beside the stops that are in contact.
+A tank that can no longer feed is marked by its name and "0", among the marks of stops in contact.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ def tank_pieces(tank: Tank, parts: Partition) -> Floats:
 
 
 def in_hinge_axes(tank: Tank, parts: Partition, values: Floats) -> Floats:
-    """Properties, about the origins of the tank's bodies in their axes, in the axes of their hinges."""
+    """Properties about the origins of the tank's bodies, from body axes to hinge axes."""
     values = values.copy()
     for i, name in enumerate(tank.body_names):
         turn, h, J = parts.attachments[name].turn, slice(FIXED*i + 1, FIXED*i + 4), slice(FIXED*i + 4, FIXED*i + 10)
@@ -41,7 +41,7 @@ def in_hinge_axes(tank: Tank, parts: Partition, values: Floats) -> Floats:
 
 def tank_rows(system: System, parts: Partition, lay: Layout, pieces: Sequence[Floats],
               at: int) -> tuple[list[list[int]], list[Floats]]:
-    """Records of plan and of pars; `at`: where pieces start in tables."""
+    """Records of plan and pars; `at`: start of the pieces in tables."""
     rows, pars = list[list[int]](), list[Floats]()
     for j, (tank, own) in enumerate(zip(system.tanks.values(), pieces, strict=True)):
         hinges, gimballed = [parts.attachments[name].hinge for name in tank.body_names], bool(tank.gimballed(system.bodies))
@@ -60,20 +60,20 @@ def tank_rows(system: System, parts: Partition, lay: Layout, pieces: Sequence[Fl
 
 
 def exit_in_tank(system: System, tank: Tank) -> Floats:
-    """Where propellant leaves the body of the tank, in the axes of the tank: the nozzle, or the joint on which that turns."""
+    """Where propellant leaves the body of the tank, in the tank's axes: the nozzle, or the joint of a gimbaled nozzle."""
     place = system.bodies[tank.exit.body].at if tank.gimballed(system.bodies) else tank.exit.at
     return np.asarray((np.asarray(place) - np.asarray(tank.at)) @ rotation_matrix(tank.orient))
 
 
 def massive_places(system: System, parts: Partition, lay: Layout) -> dict[int, int]:
-    """By hinge of a body of propellant, where in ws its mass is."""
+    """By hinge of a propellant body, the position of its mass in ws."""
     starts = (f.TANK_FIXED, f.TANK_SLOSHING)
     return {parts.attachments[name].hinge: lay.tanks_at + f.TANK_OUT*j + start for j, tank in enumerate(system.tanks.values())
             for name, start in zip(tank.body_names, starts, strict=False)}
 
 
 def propellant_in(system: System, parts: Partition, masses: Mapping[str, float]) -> dict[int, Floats]:
-    """By hinge of a body of propellant, with these masses in tanks by name: mass, first moment and inertia, in its axes."""
+    """By hinge of a propellant body, for these tank masses by name: mass, first moment and inertia, in its axes."""
     found = dict[int, Floats]()
     for tank in system.tanks.values():
         own = in_hinge_axes(tank, parts, tank.properties(np.array([masses[tank.name]])))[0]
@@ -88,20 +88,20 @@ def engine_of(tank: Tank) -> str:
 
 
 def switch_tanks(tables: Tables, tanks: Mapping[str, Tank], marks: Sequence[str]) -> None:
-    """In tables that may be changed: which tanks can feed."""
+    """In copied tables: set which tanks can feed."""
     dry = {engine_of(tank) for name, tank in tanks.items() if name + EMPTY in marks}
     for row, tank in zip(tables.rows("tanks"), tanks.values(), strict=True):
         row[f.TANK_FEEDS] = engine_of(tank) not in dry
 
 
 def fed_tanks(system: System) -> list[Tank]:
-    """Tanks from which something may flow in a run."""
+    """Tanks that may have outflow in a run."""
     fed = {port.flow for port in system.inputs.values()}
     return [tank for tank in system.tanks.values() if tank.name in fed or tank.drawn > 0.0]
 
 
 def can_empty(system: System, masses: Floats) -> bool:
-    """Whether a tank may run dry, if they hold these masses (rows, tanks) at the start: an input feeds it, or its own flow does not
-    end before."""
+    """Whether a tank may run dry with these initial masses (rows, tanks): an input controls its flow, or its own flow lasts long
+    enough."""
     fed, least = {port.flow for port in system.inputs.values()}, dict(zip(system.tanks, masses.min(axis=0), strict=True))
     return any(tank.name in fed or tank.drawn >= least[tank.name] - tank.residual for tank in fed_tanks(system))

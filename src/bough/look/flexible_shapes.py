@@ -105,7 +105,7 @@ def section(body: FlexibleBody, path: np.ndarray) -> dict[str, Any]:
     width = np.sqrt(12.0 / (1 + ratio**2)) * gyration if gyration > 1e-4 * length else 2 * _THIN_BEAM * length
     flat = ratio < 0.9
     return {"round": not flat and gyration <= 1e-4 * length, "width": float(width), "height": float(width * ratio),
-            "across": first.tolist(), "thick": second.tolist()}  # fmt: skip
+            "across": first.tolist(), "thick": second.tolist()}
 
 
 def _compliance(body: FlexibleBody) -> np.ndarray:

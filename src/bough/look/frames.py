@@ -74,7 +74,7 @@ def frames_of(report: Report, run: int, most: int | None, columns: int, progress
     samples = reached[frame_samples(len(reached), most, size)]
     origin, position, attitude = _poses(model, q[samples], progress)
     return Frames(model, run, samples, len(reached), report.time[samples], q[samples], origin, position,
-                  continuous(attitude, axis=0))  # fmt: skip
+                  continuous(attitude, axis=0))
 
 
 def frame_samples(samples: int, frames: int | None, size: int) -> Array:

@@ -53,7 +53,7 @@ def loads(report: Report, frames: Frames, buffers: Buffers) -> list[dict[str, An
         for kind, part in (("force", force), ("moment", moment)):
             if part.any():
                 found.append(known | {"kind": kind, "values": buffers.add_fine(part),
-                                      "largest": float(np.linalg.norm(part, axis=1).max())})  # fmt: skip
+                                      "largest": float(np.linalg.norm(part, axis=1).max())})
     return found
 
 

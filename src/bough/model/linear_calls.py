@@ -188,10 +188,6 @@ class LinearCalls(CompiledModel):
         **more
             wrenches, frame, t, wheels, motors, orbit: see `Model`.
 
-        Returns
-        -------
-        LinearSystem
-
         Examples
         --------
         >>> import bough

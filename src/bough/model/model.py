@@ -31,7 +31,7 @@ from bough.analyze.equations_of_motion import (
 )
 from bough.compile.batch import Batch, InputOptions, Place, array, fill, fits, rows
 from bough.compile.compiled_model import REST
-from bough.compile.coordinates import body_parameters, suspicious_members
+from bough.compile.coordinates import body_parameters, member_of, suspicious_members
 from bough.compile.layout import Floats
 from bough.describe import Frame, System
 from bough.describe.parts import PARTS
@@ -104,7 +104,7 @@ class Model(LinearCalls):
         own = analyze.parameter_rows.parted(self.system, changes)[0]
         for member in suspicious_members(self.system, own) if own else ():
             try:
-                self.with_parameters({key: np.asarray(value, float)[member] for key, value in changes.items()})
+                self.with_parameters(member_of(changes, member))
             except ModelError as error:
                 raise ModelError(f"member {member} of the batch: {error}") from None
         return pars

@@ -46,9 +46,7 @@ def groups(system: System) -> list[Group]:
 def _of_joint(title: str, joint: Joint, q: int, v: int) -> list[Group]:
     found, moves = [], len(joint.translations)
     if moves:
-        found.append(
-            Group(title, [*range(q, q + moves)], [*range(v, v + moves)], list(joint.q_labels[:moves]), "translation")
-        )
+        found.append(Group(title, [*range(q, q + moves)], [*range(v, v + moves)], list(joint.q_labels[:moves]), "translation"))
     if joint.n_v > moves:
         kind = "quaternion" if joint.spherical else "angle"
         labels = list("xyzw") if joint.spherical else list(joint.q_labels[moves:])

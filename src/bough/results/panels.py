@@ -154,10 +154,8 @@ def _legend(axes: Sequence[Axes], labels: Sequence[str]) -> None:
     if len(labels) < 2:
         return
     fullest = max(axes, key=lambda panel: len(panel.lines))
-    axes[-1].legend(
-        fullest.lines, [_short(label) for label in labels], loc="upper left", bbox_to_anchor=(1.02, 1.04),
-        fontsize=7.5, frameon=False, borderaxespad=0.0, handlelength=1.4, labelspacing=0.3,
-    )  # fmt: skip
+    axes[-1].legend(fullest.lines, [_short(label) for label in labels], loc="upper left", bbox_to_anchor=(1.02, 1.04), fontsize=7.5,
+                    frameon=False, borderaxespad=0.0, handlelength=1.4, labelspacing=0.3)
 
 
 def _short(label: str) -> str:

@@ -118,20 +118,15 @@ def _energy(report: Report, get: Get) -> Sections:
     if "input_work" in report.labeled("energy").variables:
         change = np.concatenate([change, change - get("input_work")[..., None]], axis=-1)
         labels = ["total energy", "less input work"]
-    return [[
-        PanelRow([Panel("energy", "J", energies, dashed=(2,))], ["kinetic", "potential", "total"]),
-        PanelRow([Panel("change of total energy", "J", change)], labels),
-    ]]  # fmt: skip
+    return [[PanelRow([Panel("energy", "J", energies, dashed=(2,))], ["kinetic", "potential", "total"]),
+             PanelRow([Panel("change of total energy", "J", change)], labels)]]
 
 
 def _momentum(report: Report, get: Get) -> Sections:
     """The momenta; where nothing acts from outside, also how far they drift."""
     conserved = not external_effects(report.system, base_pushed=report.facts.base_pushed)
     rows = []
-    for kind, title, unit in (
-        ("angular", "angular momentum about the mass center", "N m s"),
-        ("linear", "linear momentum", "N s"),
-    ):
+    for kind, title, unit in (("angular", "angular momentum about the mass center", "N m s"), ("linear", "linear momentum", "N s")):
         series = get(f"{kind}_momentum")
         drift = [Panel(f"change of {kind} momentum", unit, series - series[..., :1, :])] if conserved else []
         rows.append(PanelRow([Panel(title, unit, series), *drift], XYZ))
@@ -245,10 +240,9 @@ def _gap_rows(report: Report, get: Get) -> list[PanelRow]:
     names, rows, constrained = list(report.system.loops), list[PanelRow](), list(constrained_by_loops(report.system).values())
     kinds = (("loop_gap", "gap of translations", "m"), ("loop_gap_angle", "gap of rotations", "rad"))
     for some in _some(len(names)):
-        panels: list[Panel | None] = [
-            Panel(title, unit, get(variable)[..., some], log=True) if any(constrained[k][kind] for k in some) else None
-            for kind, (variable, title, unit) in enumerate(kinds)
-        ]
+        panels: list[Panel | None] = [Panel(title, unit, get(variable)[..., some], log=True)
+                                      if any(constrained[k][kind] for k in some) else None for kind,
+                                      (variable, title, unit) in enumerate(kinds)]
         rows.append(PanelRow(panels, [names[k] for k in some]))
     return rows
 
@@ -263,7 +257,7 @@ def _couplings(report: Report, get: Get) -> Sections:
         first = last
     names = list(report.system.couplings)
     gaps = [PanelRow([Panel("gap of couplings", "rad or m", np.abs(get("coupling_gap")[..., some]), log=True)],
-                     [names[k] for k in some]) for some in _some(len(names))]  # fmt: skip
+                     [names[k] for k in some]) for some in _some(len(names))]
     return [rows, gaps]
 
 
@@ -323,4 +317,4 @@ FIGURES: dict[str, Callable[[Report, Get], Sections]] = {     # by record; other
     "state": _state, "pose": _pose, "reactions": _reactions, "energy": _energy, "momentum": _momentum, "nodes": _nodes,
     "strain": _strain, "stress": _stress, "strains": _strains, "wheels": _wheels, "torque": _torque, "orbit": _orbit,
     "loops": _loops, "couplings": _couplings, "drives": _drives, "elements": _elements,
-}  # fmt: skip
+}

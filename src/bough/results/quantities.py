@@ -109,7 +109,7 @@ RECORDS: dict[str, Record] = {
     }, evaluated="acceleration"),
     "reactions": Record({
         "reaction": Quantity(("body", "component"), "N m, N", "moment and force of the parent on the body, body axes",
-                             lambda s: s.reactions()),
+                             lambda s: s.joint_loads),
     }, evaluated="acceleration"),
     "energy": Record({
         "kinetic_energy": Quantity((), "J", "kinetic energy", lambda s: s.bodies.kinetic_energy),
@@ -216,7 +216,7 @@ RECORDS: dict[str, Record] = {
     "outputs": Record({
         "outputs": Quantity(("output",), "", "outputs, without noise", lambda s: s.outputs(), "output_unit"),
     }, needs="outputs", default=True),
-}  # fmt: skip
+}
 QUANTITIES = {name: quantity for record in RECORDS.values() for name, quantity in record.quantities.items()}
 RECORD_OF = {name: record for record, entry in RECORDS.items() for name in entry.quantities}
 
@@ -252,7 +252,7 @@ def select_records(record: str | Iterable[str] | None, system: System, *, contro
     """
     if record is None:
         return tuple(name for name, entry in RECORDS.items() if not missing(system, name)
-                     and (entry.default is True or (entry.default == "controlled" and controlled)))  # fmt: skip
+                     and (entry.default is True or (entry.default == "controlled" and controlled)))
     names = name_list("record", record)
     if not names:
         raise StateError(f"record: it is empty; choose out of {', '.join(RECORDS)}")
@@ -285,4 +285,4 @@ def constrained_by_loops(system: System) -> dict[str, tuple[bool, bool]]:
         name: (True, False) if isinstance(loop.joint, Distance) else
         (len(loop.joint.translations) < 3, not loop.joint.spherical and len(loop.joint.rotations) < 3)
         for name, loop in system.loops.items()
-    }  # fmt: skip
+    }

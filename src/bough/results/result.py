@@ -89,7 +89,7 @@ class ShownResult(Report):
 
     @property
     def _resume(self) -> Any:
-        """What a file needs so that the run can go on from it."""
+        """The data that a file needs to resume the run."""
         return None
 
     @property
@@ -106,10 +106,6 @@ class ShownResult(Report):
             A name accepted by `record`, such as "state", "energy" or "loops", or one variable of `data`, such as "loop_gap".
         path
             Where the figure is written, if given.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
         """
         return results.plots.plot(self, what, path)
 
@@ -117,9 +113,8 @@ class ShownResult(Report):
         """Draw a figure of every available record except those in `skip`, as PNG files in a folder; return their paths."""
         return results.plots.write_all(self, Path(folder), prefix, skip)
 
-    def view(
-        self, path: str | PathLike[str] | None = None, *, open: bool | None = None, run: int = 0, frames: int | None = None
-    ) -> Replay:
+    def view(self, path: str | PathLike[str] | None = None, *, open: bool | None = None, run: int = 0,
+             frames: int | None = None) -> Replay:
         """Write a 3-D animation of the run as one self-contained HTML file: bodies, joints, deformations, loads, plots.
 
         Parameters
@@ -218,7 +213,7 @@ class Result(ShownResult):
         if record not in self._cache:
             recorded = record in self.facts.record
             wanted = [name for name in self.facts.record if name not in self._cache] if recorded else [record]
-            whole = results.dataset.label(self.trajectory, wanted)      # all that is recorded at once: one pass over the states
+            whole = results.dataset.label(self.trajectory, wanted)        # all recorded quantities in one pass over the states
             for name in wanted:
                 variables = {key: whole.variables[key] for key in RECORDS[name].quantities if key in whole.variables}
                 self._cache[name] = results.dataset.Labeled(whole.coords, variables, self._singular)
@@ -226,7 +221,7 @@ class Result(ShownResult):
 
     @cached_property
     def _singular(self) -> dict[str, Any]:
-        """Where the loops are singular, as attributes of the dataset: whatever is recorded."""
+        """Singular configurations of the loops, as attributes of the dataset."""
         if not self.trajectory.model.constrained:
             return {}
         return results.singular.to_attrs(results.singular.find_singular(self.trajectory))
@@ -244,22 +239,16 @@ class Result(ShownResult):
             Which member of a batch.
         **options
             inputs (a list of names), outputs, laws, independent, dt, hold: as in `Model.linearize`.
-
-        Returns
-        -------
-        LinearSystem
         """
         model, state = results.samples.state_at(self.trajectory, t, run)
         state["at"] = state.pop("inputs")
         if options.get("laws"):
-            state = {**state, "tau": None, "motors": None, "at": None}      # they set them again
+            state = {**state, "tau": None, "motors": None, "at": None}      # laws set them again
         else:
             state.pop("law_states")
         return model.linearize(**{name: value for name, value in state.items() if value is not None}, **options)
 
-    def internal_loads(
-        self, cut: str | Iterable[str], *, at: ArrayLike = (0.0, 0.0, 0.0), axes: str = "child"
-    ) -> xarray.DataArray:
+    def internal_loads(self, cut: str | Iterable[str], *, at: ArrayLike = (0.0, 0.0, 0.0), axes: str = "child") -> xarray.DataArray:
         """The loads through a joint or loop, or through a cut, over time; see `Model.internal_loads`.
 
         Parameters
@@ -280,12 +269,11 @@ class Result(ShownResult):
 
 
 def _trimmed(trajectory: Trajectory) -> Trajectory:
-    """Without the samples at the end that no run reached."""
+    """Without final samples that no run reached."""
     reached = np.isfinite(trajectory.x).all(axis=2).any(axis=0)
     if reached.all():
         return trajectory
-    n = 1 + int(np.flatnonzero(reached)[-1])
-    return trajectory.first(n)
+    return trajectory.part(slice(1 + int(np.flatnonzero(reached)[-1])))
 
 
 class SavedResult(ShownResult):
@@ -299,7 +287,7 @@ class SavedResult(ShownResult):
             self._check()
 
     def _check(self) -> None:
-        """What is asked of every file: what its facts say is in it is there, and is a number where numbers are."""
+        """Check that the file contains everything that its facts list, with matching axes."""
         if unknown := [name for name in self.facts.record if name not in RECORDS]:
             raise StateError(f"{self.path}: says that {unknown[0]!r} was recorded, which this version does not know; update bough")
         for name in ("system", *(() if not self.facts.batched else ("run",)), "time"):

@@ -16,6 +16,7 @@ from bough.analyze.loop_rows import POSITION, loop_terms
 from bough.blas import one_thread
 from bough.compile.batch import evaluating
 from bough.compile.loop_tables import REDUNDANT
+from bough.integrate.start import member_model
 from bough.integrate.trajectory import Trajectory
 from bough.model import Model
 
@@ -44,9 +45,7 @@ def find_singular(trajectory: Trajectory) -> list[Passage]:
     found = []
     places = {key: values for key, values in (trajectory.parameters or {}).items() if key.endswith(".at")}    # masses do not matter
     for run, states in enumerate(trajectory.state.q):
-        member = {key: values[run] for key, values in places.items()}
-        model = trajectory.model.with_parameters(member) if member else trajectory.model
-        reached = np.isfinite(states).all(axis=1)
+        model, reached = member_model(trajectory.model, places, run), np.isfinite(states).all(axis=1)
         found += [passage._replace(run=run) for passage in find_on_path(model, trajectory.t[reached], states[reached])]
     return found
 

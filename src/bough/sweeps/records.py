@@ -38,98 +38,6 @@ FRICTION_LAWS = Codes(SLIDES="against the direction of the speed", SMOOTH="a smo
 FLAG = Codes(no="", yes="")                                     # has no constants
 CODES = (ROTATIONS, FREE_KINDS, ADDS, HOLD_MODES, ELEMENT_KINDS, OUTPUT_KINDS, FRICTION_LAWS)
 
-# ---- plan: the header ---------------------------------------------------------------------------------------------------
-HEADER = Record(
-    "header", "plan", "sizes, and where sections start",
-    Field("N_HINGES", "hinges without the ground"),
-    Field("NQ", "coordinates q"),
-    Field("NV", "speeds v"),
-    Field("N_WHEELS", "wheels"),
-    Field("N_X", "length of x: see compile.layout"),
-    Field("N_LAW_STATES", "the last of x, behind the orbit: tanks, and what only runs have"),
-    Field("N_U", "length of u: see compile.layout"),
-    Field("IN_ORBIT", "central gravity: position and velocity of the mass center are in x", codes=FLAG),
-    Field("HAS_LOADS", "some body has a slot for applied wrenches", codes=FLAG),
-    Field("SPRINGS", "start in plan"),
-    Field("N_SPRINGS", "springs"),
-    Field("FRICTIONS", "start in plan"),
-    Field("N_FRICTIONS", "coordinates and wheels with friction"),
-    Field("N_STUCK", "of them, what friction holds now"),
-    Field("N_LOADED", "of them, whose friction depends on the load of the joint"),
-    Field("PAR_FRICTIONS", "start in pars"),
-    Field("TANKS", "start in plan"),
-    Field("N_TANKS", "tanks"),
-    Field("PAR_TANKS", "start in pars"),
-    Field("WHEELS", "start in plan"),
-    Field("WRENCHES", "start in plan"),
-    Field("N_WRENCHES", "wrenches"),
-    Field("PORTS", "start in plan: what inputs act on"),
-    Field("N_PORTS", "entries of u that inputs are added to"),
-    Field("PAR_PORTS", "start in pars"),
-    Field("TABLES", "start in plan: time tables"),
-    Field("N_TABLES", "time tables"),
-    Field("PAR_INPUTS", "start in pars: constants of u"),
-    Field("N_CONSTANTS", "constants of u: N_U, or 0 if all are zero"),
-    Field("PAR_SPRINGS", "start in pars"),
-    Field("PAR_WHEELS", "start in pars"),
-    Field("PAR_WRENCHES", "start in pars"),
-    Field("PULLS", "start in plan: bodies that central gravity pulls at"),
-    Field("N_PULLS", "bodies that central gravity pulls at"),
-    Field("PAR_PULLS", "start in pars"),
-    Field("ROOTS", "start in plan: hinges that slide a whole tree"),
-    Field("N_ROOTS", "such hinges, in orbit"),
-    Field("WS_TIME", "start in ws"),
-    Field("WS_X", "start in ws"),
-    Field("WS_SINES", "start in ws"),
-    Field("WS_COSINES", "start in ws"),
-    Field("WS_U", "start in ws"),
-    Field("WS_XDOT", "start in ws"),
-    Field("WS_POSITIONS", "start in ws: in orbit"),
-    Field("WS_MEAN", "start in ws: in orbit"),
-    Field("WS_SLOTS", "start in ws: applied wrenches"),
-    Field("N_SLOTS", "applied wrenches"),
-    Field("WS_IMPLICIT", "start in ws: of implicit methods"),
-    Field("WS_MASS", "start in ws of what the method needs besides: mass matrix, or momentum cloud"),
-    Field("WS_SIZE", "length of ws up to there"),
-    Field("LOOPS", "start in plan"),
-    Field("N_LOOPS", "closed loops"),
-    Field("PAR_LOOPS", "start in pars"),
-    Field("COUPLINGS", "start in plan"),
-    Field("N_COUPLINGS", "linear relations of coordinates"),
-    Field("PAR_COUPLINGS", "start in pars"),
-    Field("COUPLED", "start in plan: coordinates of couplings"),
-    Field("PAR_COUPLED", "start in pars"),
-    Field("WS_CLOSURE", "start in ws: what counts in the equations of loops"),
-    Field("WS_MULTIPLIERS", "start in ws"),
-    Field("N_MULTIPLIERS", "multipliers of loops, padded"),
-    Field("WS_FRONTS", "start in ws"),
-    Field("N_FRONTS", "length of all fronts together, and with couplings of the gains behind them: what is cleared"),
-    Field("FREES", "start in plan: free motions of loops' joints"),
-    Field("N_FREES", "free motions of loops' joints along which something acts"),
-    Field("PAR_FREES", "start in pars"),
-    Field("HOLDS", "start in plan: coordinates that can be locked or prescribed"),
-    Field("N_HOLDS", "coordinates that are, or can be, locked or prescribed"),
-    Field("ELEMENTS", "start in plan"),
-    Field("N_ELEMENTS", "force elements"),
-    Field("WS_ELEMENTS", "start in ws: what force elements exert"),
-    Field("PATHS", "start in plan: hinges on the way to what is measured"),
-    Field("N_PATHS", "hinges on the way to what is measured"),
-    Field("OUTPUTS", "start in plan"),
-    Field("N_OUTPUTS", "outputs that are not entries of the state"),
-    Field("PAR_OUTPUTS", "start in pars"),
-    Field("SUMS", "some output needs sums over all bodies", codes=FLAG),
-    Field("WS_SUMS", "start in ws: sums over all bodies"),
-    Field("CLOUD_BASE", "hinge of a floating base", to="hinge"),
-    Field("CLOUDS", "start in plan: hinges of unknown motion behind the base"),
-    Field("N_CLOUDS", "hinges of unknown motion behind the base"),
-    Field("PAR_CLOUD", "start in pars: sums of bodies, from the base on"),
-    Field("ANGLES", "start in plan: runs of coordinates that are angles"),
-    Field("N_ANGLES", "runs of coordinates that are angles"),
-    Field("QUATERNIONS", "start in plan"),
-    Field("N_QUATERNIONS", "quaternions among the coordinates"),
-    Field("HINGES", "start in plan: the first row is the ground's"),
-    written="compile.assemble", read="all sweeps")
-
 # ---- plan: rows ---------------------------------------------------------------------------------------------------------
 HINGE = Record(
     "hinge", "plan", "a primitive hinge and its body",
@@ -882,12 +790,8 @@ LINK_FLEXIBLE = Record(
     Field("LINK_MODES", "for each of n modes its row of D (n), g and z_f", (0,)),
     prefix="LINK_", written="sweeps.calls", read="analyze.operators.state_links")
 
-RECORDS = tuple(each for each in list(globals().values()) if isinstance(each, Record))
-BLOCKS = tuple(each for each in list(globals().values()) if isinstance(each, Blocks))
-
 # ---- sections -------------------------------------------------------------------------------------------
-SECTIONS = (                                                    # of each array in their order
-    Section("header", "plan", HEADER.meaning, HEADER),
+_SECTIONS = (                                                   # of each array in their order, after the header
     Section("hinges", "plan", HINGE.meaning, HINGE, "HINGES"),
     Section("springs", "plan", SPRING.meaning + "; those of stops come last", SPRING, "SPRINGS", "N_SPRINGS"),
     Section("frictions", "plan", FRICTION.meaning, FRICTION, "FRICTIONS", "N_FRICTIONS"),
@@ -965,3 +869,35 @@ SECTIONS = (                                                    # of each array 
     Section("implicit", "ws", "of implicit methods: head | what springs add to the inertia of each speed | q^ | v^", None,
             "WS_IMPLICIT", aligned=True),
 )
+
+# ---- plan: the header ---------------------------------------------------------------------------------------------------
+def _starts_and_counts() -> list[Field]:
+    """Entries of the header for the sections of all arrays."""
+    starts = [Field(each.start, f"start of '{each.name}' in {each.table}") for each in _SECTIONS if each.start]
+    return starts + [Field(each.count, f"number of records of '{each.name}'") for each in _SECTIONS if each.count]
+
+
+HEADER = Record(
+    "header", "plan", "sizes, and starts of sections",
+    Field("N_HINGES", "hinges without the ground"),
+    Field("NQ", "coordinates q"),
+    Field("NV", "speeds v"),
+    Field("N_X", "length of x: see compile.layout"),
+    Field("N_LAW_STATES", "entries of x after the orbit: tanks, and those that exist only in runs"),
+    Field("N_U", "length of u: see compile.layout"),
+    Field("IN_ORBIT", "central gravity: position and velocity of the mass center are in x", codes=FLAG),
+    Field("HAS_LOADS", "some body has a slot for applied wrenches", codes=FLAG),
+    Field("N_STUCK", "coordinates held by friction now"),
+    Field("N_LOADED", "frictions that depend on the load of the joint"),
+    Field("N_CONSTANTS", "constants of u: N_U, or 0 if all are zero"),
+    Field("WS_MASS", "start in ws of the numbers of a method: mass matrix, or momentum cloud"),
+    Field("WS_SIZE", "length of ws up to there"),
+    Field("N_MULTIPLIERS", "multipliers of loops, padded"),
+    Field("N_FRONTS", "length of all fronts, and with couplings of the gains after them: what is cleared"),
+    Field("CLOUD_BASE", "hinge of a floating base", to="hinge"),
+    *_starts_and_counts(),
+    written="compile.assemble", read="all sweeps")
+
+SECTIONS = (Section("header", "plan", HEADER.meaning, HEADER), *_SECTIONS)
+RECORDS = tuple(each for each in list(globals().values()) if isinstance(each, Record))
+BLOCKS = tuple(each for each in list(globals().values()) if isinstance(each, Blocks))

@@ -1,8 +1,6 @@
 """Figures of what is made of linear systems: Bode, Nichols, Nyquist, singular values, spectra, tracked modes, root loci."""
 from __future__ import annotations
 
-from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,14 +17,6 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 7.4, 2.4                # of a panel [in]
 MOST_CURVES = 8
-
-
-def written(figure: Figure, path: str | PathLike[str] | None) -> Figure:
-    """The figure, and its file."""
-    if path is not None:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path)
-    return figure
 
 
 def sheet(title: str, panels: int, height: float = HEIGHT, width: float = WIDTH) -> tuple[Figure, list[Axes]]:

@@ -105,10 +105,6 @@ def multiblade(source: Callable[[float], LinearSystem], *, rate: float, blades: 
         Bodies in order around the rotor, each 2 pi / n ahead of the previous one in the direction of positive azimuth.
     azimuths : array_like, optional
         Azimuths over which the mean is taken; by default eight in the angle between two blades.
-
-    Returns
-    -------
-    Multiblade
     """
     n = len(blades)
     if n < 3:
