@@ -11,7 +11,7 @@ bounds for the systems of the tests, taken once for all and not fitted to any of
 import numpy as np
 
 from bough.analyze.loop_constraints import CLOSED  # noqa: F401  1e-12 of a meter or of its size: assembly and projection end there
-from bough.integrate.event_handler import SHARE
+from bough.integrate.watchers import SHARE
 
 EPS = np.finfo(float).eps
 
@@ -25,8 +25,8 @@ def rounding(operations, magnified=1.0):
     return operations*magnified*EPS
 
 
-PRODUCTS = rounding(4)
-"""9e-16: a few products or sums of numbers that are given."""
+PRODUCTS = rounding(5)
+"""1e-15: a few products or sums of numbers that are given."""
 
 FORMULA = rounding(45)
 """1e-14: a formula on either side. A turned vector takes 5 roundings, a cross product 3, a sine 2, a norm 4, a division 1: even two

@@ -15,7 +15,7 @@ from bough.compile.cloud_tables import mostly_given
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.coordinates import sticking
 from bough.compile.layout import Floats
-from bough.errors import StateError, nearest
+from bough.errors import StateError, similar
 
 # ---- which dynamics --------------------------------------------------------------------------------------------------------
 DYNAMICS = ("auto", "order-n", "dense", "cloud")
@@ -25,7 +25,7 @@ DENSE_TREE, DENSE_LOOPS = 4, 10         # speeds of flexible systems, open and w
 def resolve_dynamics(model: CompiledModel, dynamics: str) -> str:
     """The method that "auto" selects with the current holds, or the requested one, if it applies."""
     if not isinstance(dynamics, str) or dynamics not in DYNAMICS:
-        raise StateError(f"dynamics is '{dynamics}'{nearest(dynamics, DYNAMICS)}; one of {', '.join(DYNAMICS)}")
+        raise StateError(f"dynamics is '{dynamics}'{similar(dynamics, DYNAMICS)}; give one of {', '.join(DYNAMICS)}")
     if dynamics == "cloud" and model.no_cloud is not None:
         raise StateError(f"dynamics 'cloud' does not apply to system '{model.system.name}': {model.no_cloud}; use 'auto'")
     if dynamics != "auto":

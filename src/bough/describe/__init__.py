@@ -46,4 +46,4 @@ __all__ = [
     "Prescribe", "Prismatic", "RackAndPinion", "Rate", "Release", "Revolute", "Screw", "Shape", "Simulation", "Slosh", "Sphere",
     "Spherical", "Spline", "Stiffen", "Stop", "System", "Tank", "TimeTable", "Universal", "Weld", "Wheel", "Wrench",
     "load",
-]  # fmt: skip
+]
