@@ -535,13 +535,13 @@ class Output(Port):
             yield Finding(f"{field} is {shown(asked)}, but strain {name!r} does not show it: {only}", (field,))
 
 
-def strained(system: SystemView, name: str) -> list[tuple[str, Recovery, str]]:
+def strained(system: SystemView, name: str) -> "list[tuple[str, Recovery, str]]":
     """Bodies that recover the strain of the element of this name, "body.element", how, and its name there; one if all is well."""
     return [(body.name, recovery, name[len(body.name) + 1:]) for body in system.bodies.values()
             if (recovery := _recovery(body)) and name.startswith(f"{body.name}.") and recovery.has(name[len(body.name) + 1:])]
 
 
-def _recovery(body: Any) -> Recovery | None:
+def _recovery(body: Any) -> "Recovery | None":
     """Of strains."""
     found = None if body.flexible is None else body.flexible.recovery
     return found if found is not None and len(found.strain) else None
