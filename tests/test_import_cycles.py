@@ -1,4 +1,7 @@
-"""No module needs one that needs it, at the top of files or inside functions: imports have an order."""
+"""No module needs one that needs it, at the top of files, inside functions or on first use: imports have an order.
+
+A file that is imported on first use is named behind its room, `analyze.linear.call_arguments.trim(...)`: see `bough.lazy`.
+"""
 import ast
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -20,6 +23,7 @@ def statements(body, inside):
     """All that run, with those `inside` functions or without, but not those under TYPE_CHECKING."""
     for node in body:
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            yield from statements(node.orelse, inside)
             continue
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not inside:
             continue
@@ -30,15 +34,33 @@ def statements(body, inside):
 
 def needed(name, file, known, inside):
     """Modules that a module imports, with the packages that these are in, but for its own."""
-    found = set()
-    for node in statements(ast.parse(file.read_text(encoding="utf-8")).body, inside):
+    found, rooms, body = set(), {}, list(statements(ast.parse(file.read_text(encoding="utf-8")).body, inside))
+    for node in body:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             inner = [f"{node.module}.{alias.name}" for alias in node.names]
             found |= {each if each in known else node.module for each in inner}
+            rooms |= {alias.asname or alias.name: each for alias, each in zip(node.names, inner, strict=True)
+                      if each in known and known[each].stem == "__init__"}
+    for node in body:
+        found |= set(used_first(node, rooms, known, inside))
     outer = {".".join(each.split(".")[:n]) for each in found for n in range(2, each.count(".") + 2)}
     return {each for each in outer if each in known and each != name and not name.startswith(f"{each}.")}
+
+
+def used_first(node, rooms, known, inside):
+    """Files that a statement names behind a room that it imported."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.FunctionDef | ast.Lambda) and not inside:
+            return
+        path = []
+        while isinstance(part, ast.Attribute):
+            path.insert(0, part.attr)
+            part = part.value
+        if isinstance(part, ast.Name) and part.id in rooms:
+            named = [".".join([rooms[part.id], *path[:n]]) for n in range(1, len(path) + 1)]
+            yield from (each for each in named if each in known)
 
 
 def order(inside):
@@ -54,6 +76,15 @@ def order(inside):
 def test_imports_have_an_order():
     """Nor do imports inside functions hide a cycle."""
     order(inside=lambda name: name not in FACES)
+
+
+def test_what_is_used_first_is_seen():
+    """The graph has the edges of files that are named behind their rooms."""
+    known = modules()
+    for name, needs in {"bough.model.linear_calls": "bough.analyze.linear.call_arguments",
+                        "bough.integrate.run": "bough.integrate.rehanging", "bough.sweeps.derivative": "bough.sweeps.cloud",
+                        "bough.compile.layout": "bough.compile.element_tables"}.items():
+        assert needs in needed(name, known[name], known, True)
 
 
 def test_faces_are_needed():

@@ -23,6 +23,11 @@ def test_every_public_name_is_there(name):
     assert name in dir(bough)
 
 
+@pytest.mark.parametrize("name", bough.flex.__all__)
+def test_every_name_of_flex_is_there(name):
+    assert getattr(bough.flex, name) is not None
+
+
 def test_groups_hold_what_is_too_general_for_the_top_level():
     assert bough.motion.Move(to=1.0, duration=2.0).duration == 2.0
     assert bough.shapes.Box((1, 1, 1)).size == (1, 1, 1)

@@ -17,10 +17,11 @@ __version__ = "0.2.0.dev0"
 _HOMES = {
     "bough.describe": ("System", "Body", "Joint", "Weld", "Revolute", "Prismatic", "Cylindrical", "Universal", "Planar", "Gimbal",
                        "Spherical", "PointOnLine", "PointOnPlane", "Free", "Loop", "Frame", "Distance", "Wheel", "Wrench",
-                       "TimeTable", "CentralGravity", "Simulation", "load", "json_schema", "Event", "Lock", "Release", "Prescribe",
+                       "TimeTable", "CentralGravity", "Simulation", "load", "Event", "Lock", "Release", "Prescribe",
                        "Latch", "Condition", "Attach", "Detach", "Close", "Open", "Stiffen", "Stop", "Input", "Output",
                        "Coupling", "Gear", "RackAndPinion", "Screw", "Differential",
                        "Planetary", "Mimic", "Friction", "Gearbox", "Tank", "Levels", "Slosh"),
+    "bough.describe.document": ("json_schema",),
     "bough.exchange.urdf": ("load_urdf",),
     "bough.flex": ("FlexibleBody", "beam", "from_matrices", "solid"),
     "bough.errors": ("BoughError", "DescriptionError", "ModelError", "StateError", "SimulationError", "StepWarning"),

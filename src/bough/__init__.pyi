@@ -57,9 +57,9 @@ from bough.describe import (
     Weld as Weld,
     Wheel as Wheel,
     Wrench as Wrench,
-    json_schema as json_schema,
     load as load,
 )
+from bough.describe.document import json_schema as json_schema
 from bough.errors import (
     BoughError as BoughError,
     DescriptionError as DescriptionError,

@@ -9,6 +9,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from bough import results
 from bough.compile.layout import State
 from bough.describe import Simulation, System
 from bough.describe.numeric import shown
@@ -159,9 +160,7 @@ def simulate(
         raise StateError(f"progress is {progress!r}; give True, False or a function of (share, t)")
     end, streamed = settings.pop("until"), None
     if save_to is not None or checkpoint is not None:
-        from bough.results import stream as streams
-
-        streamed = streams.streaming(save_to, checkpoint)
+        streamed = results.stream.streaming(save_to, checkpoint)
     bar: AbstractContextManager[Any] = working(compiled.system.name) if progress is True else nullcontext(progress or None)
     with quiet(progress is False), bar as report:
         run = begin(compiled, until=end, t0=t0, q0=q0, v0=v0, wheels0=wheels0, orbit0=orbit0, tanks0=tanks0, dynamics=dynamics,
@@ -169,9 +168,9 @@ def simulate(
                     reproducible=reproducible,
                     audit="energy" in names and (controlled or bool(compiled.system.inputs)), **settings)
         if streamed is not None:
-            parts = streams.Parts(streamed[0])
+            parts = results.stream.Parts(streamed[0])
             parts.begin(compiled.whole.to_yaml(exact=True))
-            return streams.stream(run, parts, end, names, streamed[1], report)
+            return results.stream.stream(run, parts, end, names, streamed[1], report)
         run.finish(end, report)
     return finished(Result(check_whole(run.trajectory(), end), names))
 

@@ -8,8 +8,8 @@ import pytest
 import trimesh
 
 import bough
-from bough.describe import json_schema
 from bough.describe.body_shapes import SIDES, Mesh, pack
+from bough.describe.document import json_schema
 from bough.errors import DescriptionError
 from tests.describe.test_yaml_format import accepts
 

@@ -13,8 +13,9 @@ import pytest
 from scipy.io import mmwrite
 
 import bough
-from bough.describe import Body, Frame, Revolute, System, TimeTable, Wheel, Wrench, json_schema, load
+from bough.describe import Body, Frame, Revolute, System, TimeTable, Wheel, Wrench, load
 from bough.describe.checks import reference_problems
+from bough.describe.document import json_schema
 from bough.describe.flexible_recipes import BeamRecipe, MatricesRecipe, SolidRecipe, read_flexible, write_flexible
 from bough.elements import Bushing
 from bough.errors import DescriptionError

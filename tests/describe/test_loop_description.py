@@ -27,9 +27,9 @@ from bough.describe import (
     TimeTable,
     Universal,
     Weld,
-    json_schema,
 )
 from bough.describe.checks import reference_problems
+from bough.describe.document import json_schema
 from bough.errors import DescriptionError
 from tests.describe.test_flexible_description import BOOM, TRIANGLE, spacecraft
 from tests.describe.test_yaml_format import accepts

@@ -4,8 +4,8 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 
-from bough.describe import System, json_schema, load
-from bough.describe.document import read
+from bough.describe import System, load
+from bough.describe.document import json_schema, read
 from bough.errors import DescriptionError
 from tests.support.described_systems import systems
 

@@ -548,10 +548,10 @@ def three():
 def test_hung_and_looped_forms_agree(make, options, monkeypatch):
     """The steps of one tree, and those of two with the loop between them."""
     s, found = make(), []
-    choose = bough.integrate.run.hung_roots
-    monkeypatch.setattr("bough.integrate.run.hung_roots", lambda *given: found.append(choose(*given)) or found[-1])
+    choose = bough.integrate.rehanging.hung_roots
+    monkeypatch.setattr("bough.integrate.rehanging.hung_roots", lambda *given: found.append(choose(*given)) or found[-1])
     hung = bough.simulate(s, **RUN | options)
-    monkeypatch.setattr("bough.integrate.run.hung_roots", lambda *given: [])
+    monkeypatch.setattr("bough.integrate.rehanging.hung_roots", lambda *given: [])
     looped = bough.simulate(s, **RUN | options)
     assert found[-1]
     for name in ("q", "v", "constraint_force"):

@@ -7,8 +7,9 @@ import pytest
 
 import bough
 from bough.errors import StepWarning
+from bough.integrate.eigenvalues import causes, fastest_of, without_local
 from bough.integrate.integration import begin, step_lines
-from bough.integrate.step_safety import bounces, causes, check_step, fastest_of, without_local
+from bough.integrate.step_safety import bounces, check_step
 from bough.integrate.stiff import StateJacobian
 
 

@@ -4,7 +4,7 @@ import pytest
 
 import bough
 from bough.describe import Lock
-from bough.integrate.event_handler import find_moment, passing, watcher
+from bough.integrate.watchers import find_moment, passing, watcher
 from tests.support.event_runs import OFF, WAYS, block, run
 from tests.support.tolerance import EVENT, STEPPED, SWEEP
 

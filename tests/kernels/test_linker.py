@@ -1,6 +1,7 @@
 """How kernels are compiled, linked and kept: failures, threads, the cache on disk, other number types, and `bough warmup`."""
 import errno
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -18,6 +19,7 @@ from numba.core.cpu import CPUContext
 from numba.core.types.functions import BaseFunction
 
 import bough
+import bough.sweeps
 from bough.cli import main
 from bough.errors import BoughError
 from bough.kernels import jit, linker
@@ -343,12 +345,26 @@ def test_warmup_compiles_all_that_a_kind_of_model_calls():
     compile_job(jobs[1])                                                # nothing is left to do
 
 
+def test_every_sweep_has_a_number():
+    """Cached kernels call sweeps by number: another order would call another sweep, so all are declared, file by file."""
+    files = sorted(Path(bough.sweeps.__path__[0]).glob("*.py"))
+    found = {file.stem: tuple(re.findall(r"^@sweep\b.*\ndef (\w+)", file.read_text(encoding="utf-8"), re.M)) for file in files}
+    assert {name: sweeps for name, sweeps in found.items() if sweeps} == bough.sweeps.SWEEPS
+    assert [f"bough.sweeps.{file}.{name}" for file, names in bough.sweeps.SWEEPS.items() for name in names] == linker.NAMES
+    assert len(linker.NAMES) <= linker.ROOM
+
+
 def test_numbers_of_sweeps_do_not_depend_on_what_is_imported_first():
-    """Cached kernels call sweeps by number: another order would call another sweep."""
-    script = ("import bough.sweeps.power; from bough.kernels import linker; "
-              "print(*(f'{sweep.py_func.__module__}.{sweep.py_func.__name__}' for sweep in linker.SWEEPS))")
-    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
-    assert found == [f"{sweep.py_func.__module__}.{sweep.py_func.__name__}" for sweep in linker.SWEEPS]
+    script = ("import bough.sweeps.power; from bough.kernels import linker; print(*linker.NAMES); print(*linker.SWEEPS)")
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.splitlines()
+    assert found[0].split() == linker.NAMES
+    assert "bough.sweeps.power.fill_input_power" in found[1]
+    assert "bough.sweeps.riccati" not in found[1]
+
+
+def test_a_sweep_without_a_number_is_refused():
+    with pytest.raises(ValueError, match="has no number; give it one"):
+        linker.sweep(test_a_sweep_without_a_number_is_refused)
 
 
 def test_warmup_takes_features_and_files(tmp_path):

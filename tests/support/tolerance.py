@@ -11,7 +11,7 @@ bounds for the systems of the tests, taken once for all and not fitted to any of
 import numpy as np
 
 from bough.analyze.loop_constraints import CLOSED  # noqa: F401  1e-12 of a meter or of its size: assembly and projection end there
-from bough.integrate.event_handler import SHARE
+from bough.integrate.watchers import SHARE
 
 EPS = np.finfo(float).eps
 

@@ -1,16 +1,15 @@
-"""Mass properties of all bodies as their deformation has them: a rigid body is one with zero modes.
+"""Where bodies are and how they move, and what follows from it: energies, momenta, the mass center."""
 
-Where bodies are and how they move, and what follows from it: energies, momenta, the mass center.
-"""
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bough import analyze, sweeps
+from bough import compile as builders
 from bough.compile.batch import (
     Array,
     Batch,
@@ -28,94 +27,21 @@ from bough.compile.batch import (
 from bough.compile.cloud_tables import second_moments
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.coordinates import coordinate_place
-from bough.compile.coupling_tables import sum_of
-from bough.compile.flexible_tables import axial
 from bough.compile.layout import Floats
 from bough.compile.loop_tables import coordinate, frame_attachment, free_motions
 from bough.compile.partition import Partition
 from bough.compile.tables import Tables
-from bough.describe import Body, CentralGravity, Coupling, Frame, System
+from bough.describe import CentralGravity, Coupling, Frame, System
 from bough.describe.orientation import rotation_matrix
 from bough.describe.parts.element import Anchor
 from bough.kernels.lanes import ONE, Lanes
-from bough.sweeps import calls
 from bough.sweeps import fields as f
 from bough.sweeps import records as r
 
-
-def propellant(system: System, masses: Floats) -> Iterator[tuple[int, Floats]]:
-    """Of each body of propellant, at the masses in tanks (batch, tanks): its number; mass, first moment and inertia about its
-    origin, in its axes, (batch, 10) [B 87]."""
-    order = list(system.bodies)
-    for tank, mass in zip(system.tanks.values(), masses.T, strict=True):
-        found = tank.properties(mass)
-        for i, name in enumerate(tank.body_names):
-            yield order.index(name), found[:, 10*i:10*i + 10]
+if TYPE_CHECKING:
+    from bough.analyze.deformed_masses import Deformed
 
 
-@dataclass(frozen=True)
-class Deformed:
-    """About the origin of each body's mass frame, in its axes."""
-    moment: Floats          # (batch, bodies, 3)     mass times mass center
-    inertia: Floats         # (batch, bodies, 3, 3)
-    turned: Floats          # (batch, bodies, 3, 3)  of that, the share of points that turn beyond second moments
-    slide: Floats           # (batch, bodies, 3)     linear momentum of the deformation alone
-    spin: Floats            # (batch, bodies, 3)     its angular momentum
-    modal: Floats           # (batch, bodies)        eta'.Mff eta'/2
-    strain: Floats          # (batch, bodies)        (eta - rest).K (eta - rest)/2
-
-
-def deformed(model: CompiledModel, batch: Batch) -> Deformed:
-    n, bodies = batch.n, len(model.names.bodies)
-    found = Deformed(*(np.zeros((n, bodies, *shape)) for shape in ((3,), (3, 3), (3, 3), (3,), (3,), (), ())))
-    found.moment[:], found.inertia[:] = model.ready(undeformed)
-    for k, body in enumerate(model.system.bodies.values()):
-        if body.flexible is not None and body.n_modes:
-            modes, rates = model.mode_places(body.name)
-            deform(found, k, body, batch.q[:, modes], batch.v[:, rates])
-    for k, own in propellant(model.system, batch.state.tanks):
-        found.moment[:, k], found.inertia[:, k] = own[:, 1:4], own[:, 4:][:, [[0, 1, 2], [1, 3, 4], [2, 4, 5]]]
-    return found
-
-
-def undeformed(model: CompiledModel) -> tuple[Floats, Floats]:
-    """(bodies, 3), (bodies, 3, 3): first moments, and inertias about the origins of the body frames."""
-    bodies = model.system.bodies.values()
-    mass, com = np.array([body.mass for body in bodies]), np.array([body.com for body in bodies])
-    squares = np.einsum("ki,ki->k", com, com)[:, None, None]*np.eye(3) - np.einsum("ki,kj->kij", com, com)
-    return mass[:, None]*com, np.array([body.inertia for body in bodies]) + mass[:, None, None]*squares
-
-
-def deform(found: Deformed, k: int, body: Body, eta: Floats, rate: Floats) -> None:
-    """J, h, and the momenta and energies of the deformation, as `sweeps.modes` has them [B 9]."""
-    flexible, strained = body.elastic, eta if body.rest is None else eta - np.asarray(body.rest)
-    sums = flexible.carried
-    slaves = np.einsum("ars,bs->bar", sums.G, eta)
-    x = np.concatenate([eta, np.einsum("bar,br->ba", slaves, eta)/2], axis=1)          # with the coordinates that modes carry
-    speed = np.concatenate([rate, np.einsum("bar,br->ba", slaves, rate)], axis=1)
-    E = np.broadcast_to(sums.E, (len(x), *sums.E.shape))
-    if flexible.variant == "full":
-        E = E + np.einsum("bs,srij->brij", x, sums.slope)
-        added = np.einsum("br,brij->bij", x, E + sums.E)
-        trace = np.trace(added, axis1=1, axis2=2)[:, None, None]*np.eye(3)
-        found.inertia[:, k] += trace - (added + added.transpose(0, 2, 1))/2
-        found.moment[:, k] += x @ sums.t
-    found.slide[:, k] = speed @ sums.t
-    found.spin[:, k] = np.einsum("br,bri->bi", speed, axial(E))
-    found.modal[:, k] = np.einsum("br,rs,bs->b", speed, sums.mass, speed)/2
-    if flexible.variant == "full":
-        spins, momenta = flexible.integrals.spin_rows(eta)                              # of points that turn
-        n = body.n_modes
-        (own, mixed), (Q, g) = ((each[..., :n] @ rate[..., None] for each in (spins, momenta)),
-                                (each[..., n:n + 3] for each in (spins, momenta)))
-        found.turned[:, k] = np.einsum("bai,baj->bij", g, Q) + np.einsum("bai,baj->bij", Q, g + Q)
-        found.inertia[:, k] += found.turned[:, k]
-        found.spin[:, k] += (own*(g + Q) + mixed*Q).sum(axis=1)
-        found.modal[:, k] += (own*(mixed + own/2)).sum(axis=(1, 2))
-    found.strain[:, k] = np.einsum("br,rs,bs->b", strained, flexible.K, strained)/2
-
-
-# ---- body motion -----------------------------------------------------------------------------------------------------------
 class Frames(NamedTuple):
     """Frames in a batch of states, world axes."""
     position: Floats        # (batch, frames, 3)
@@ -174,7 +100,7 @@ class Bodies:
         if not system.tanks:
             return constant
         found = np.tile(constant, (self.batch.n, 1))
-        for k, own in propellant(system, self.batch.state.tanks):
+        for k, own in analyze.deformed_masses.propellant(system, self.batch.state.tanks):
             found[:, k] = own[:, 0]
         return found
 
@@ -184,8 +110,8 @@ class Bodies:
         return np.broadcast_to(self.mass, self.com.shape[:2])
 
     @cached_property
-    def _deformed(self) -> Deformed:
-        return deformed(self.model, self.batch)
+    def _deformed(self) -> "Deformed":
+        return analyze.deformed_masses.deformed(self.model, self.batch)
 
     @property
     def strain_energy(self) -> Floats:
@@ -338,7 +264,8 @@ class Bodies:
 
 def coupling_energy(coupling: Coupling, system: System, q: Floats) -> Floats:
     """(batch,): of the spring of a coupling that gives way, and of its preload [B 38]."""
-    gap = -sum_of(system, coupling) + sum(factor*q[:, coordinate_place(system, name)[0]] for name, factor in coupling.terms.items())
+    wanted = builders.coupling_tables.sum_of(system, coupling)
+    gap = -wanted + sum(factor*q[:, coordinate_place(system, name)[0]] for name, factor in coupling.terms.items())
     beyond = gap - np.clip(gap, -0.5*coupling.backlash, 0.5*coupling.backlash)
     return np.asarray(0.5*(coupling.stiffness or 0.0)*beyond**2 - coupling.preload*gap)
 
@@ -449,7 +376,7 @@ def motion_call(model: CompiledModel, batch: Batch, a: Floats, route: Route, ele
     position, attitude, velocity, acceleration = (out[:, at:at + length].reshape(batch.n, n, -1)
                                                   for at, length in r.FRAMES.places(n).values())
     extra = traced(batch.tables) + size
-    call = model.bound(calls.kinematics, batch, batch.x, batch.u, a, route.hinges, route.spots, out, extra=extra)
+    call = model.bound(sweeps.calls.kinematics, batch, batch.x, batch.u, a, route.hinges, route.spots, out, extra=extra)
     return (call, Motion(position, attitude.reshape(batch.n, n, 3, 3), velocity, acceleration),
             out[:, size:].reshape(batch.n, elements, f.ELEMENT_OUT))
 
@@ -490,7 +417,7 @@ def poses(model: CompiledModel, batch: Batch, places: Sequence[Place], point: Ar
     q, lead = coordinates(batch), () if batch.single else (batch.n,)
     answers = np.empty((*lead, len(places), 3)), np.empty((*lead, len(places), 3, 3))
     route = route_of(model, batch.tables, places, point)
-    run(place_call(model, calls.poses, batch.lanes, route, q, *answers))
+    run(place_call(model, sweeps.calls.poses, batch.lanes, route, q, *answers))
     return finite(answers[0], "positions", batch), finite(answers[1], "attitudes", batch)
 
 
@@ -498,7 +425,8 @@ def jacobian_of(model: CompiledModel, batch: Batch, place: Place, point: ArrayLi
     """(6, nv), behind a batch axis if there is one: [angular, linear] velocity of a place, or of a point of it, for each speed; or
     the rate of that."""
     given = (coordinates(batch), speeds(batch)) if rate else (coordinates(batch),)
-    J, kernel = np.empty((6, model.nv) if batch.single else (batch.n, 6, model.nv)), calls.jacobian_rate if rate else calls.jacobian
+    J = np.empty((6, model.nv) if batch.single else (batch.n, 6, model.nv))
+    kernel = sweeps.calls.jacobian_rate if rate else sweeps.calls.jacobian
     run(place_call(model, kernel, batch.lanes, route_of(model, batch.tables, [place], point), *given, J))
     return finite(J, "entries of the Jacobian", batch)
 
@@ -519,19 +447,20 @@ def prepare_poses(model: CompiledModel, places: Sequence[Place] | None, with_poi
     batch, route = at_place(model, model.names.bodies if places is None else places, with_point)
     q, n = batch.q[0], len(route.spots)
     answers = np.empty((n, 3)), np.empty((n, 3, 3))
-    return PreparedPlaces(place_call(model, calls.poses, ONE, route), (q,), *answers, aim=route.aim)
+    return PreparedPlaces(place_call(model, sweeps.calls.poses, ONE, route), (q,), *answers, aim=route.aim)
 
 
 def prepare_jacobian(model: CompiledModel, place: Place, with_point: bool) -> PreparedPlaces:
     """From q, and a point, if one comes: the Jacobian of a place."""
     batch, route = at_place(model, [place], with_point)
-    return PreparedPlaces(place_call(model, calls.jacobian, ONE, route), (batch.q[0],), np.empty((6, model.nv)), aim=route.aim)
+    J = np.empty((6, model.nv))
+    return PreparedPlaces(place_call(model, sweeps.calls.jacobian, ONE, route), (batch.q[0],), J, aim=route.aim)
 
 
 def prepare_jacobian_rate(model: CompiledModel, place: Place, with_point: bool) -> PreparedPlaces:
     """From q and v, and a point, if one comes: the rate of the Jacobian of a place."""
     (batch, route), J = at_place(model, [place], with_point), np.empty((6, model.nv))
-    return PreparedPlaces(place_call(model, calls.jacobian_rate, ONE, route), (batch.q[0], batch.v[0]), J, aim=route.aim)
+    return PreparedPlaces(place_call(model, sweeps.calls.jacobian_rate, ONE, route), (batch.q[0], batch.v[0]), J, aim=route.aim)
 
 
 def prepare_motion(model: CompiledModel, what: str, place: Place, with_point: bool) -> Prepared:

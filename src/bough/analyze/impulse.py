@@ -13,10 +13,10 @@ from bough.compile.batch import Batch, call, group_parameters, workspace
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.coordinates import holdable
 from bough.compile.layout import Floats
+from bough.compile.loop_tables import REDUNDANT
 from bough.errors import StateError
 from bough.sweeps import calls
 from bough.sweeps import fields as f
-from bough.sweeps.fronts import REDUNDANT
 
 SMALL = 1e-12                   # relative to the largest speed: smaller changes are rounding
 

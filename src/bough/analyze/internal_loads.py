@@ -24,11 +24,11 @@ from bough.blas import one_thread
 from bough.compile.batch import Batch, rows
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
+from bough.compile.loop_tables import REDUNDANT
 from bough.describe import Frame, System
 from bough.describe.numeric import axis
 from bough.describe.part import depth_first
 from bough.errors import StateError, nearest, similar
-from bough.sweeps.fronts import REDUNDANT
 
 WORLD = "world"
 

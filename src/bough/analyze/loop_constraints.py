@@ -15,11 +15,10 @@ from bough.blas import one_thread
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
-from bough.compile.loop_tables import Closure
+from bough.compile.loop_tables import REDUNDANT, Closure
 from bough.errors import StateError, name_list, nearest
 from bough.kernels.hinges import FREE, SPHERICAL
 from bough.progress import counted
-from bough.sweeps.fronts import REDUNDANT
 
 
 # ---- the equations --------------------------------------------------------------------------------------------------

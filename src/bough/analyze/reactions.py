@@ -17,13 +17,12 @@ from bough.compile.compiled_model import CompiledModel
 from bough.compile.coordinates import coordinate_place
 from bough.compile.coupling_tables import sum_of
 from bough.compile.layout import Floats
-from bough.compile.loop_tables import Closure, coordinate, dual, free_motions, held_motion
+from bough.compile.loop_tables import REDUNDANT, Closure, coordinate, dual, free_motions, held_motion
 from bough.compile.tables import described_inputs
 from bough.describe import Frame
 from bough.errors import StateError
 from bough.sweeps import calls
 from bough.sweeps import fields as f
-from bough.sweeps.fronts import REDUNDANT
 
 
 class RowSpace(NamedTuple):

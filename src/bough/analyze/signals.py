@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bough import flex
 from bough.analyze.body_motion import Bodies, Motion, bodies_in, frame_motion
 from bough.analyze.equations_of_motion import Accelerations, forward
 from bough.compile.batch import Batch
@@ -17,7 +18,6 @@ from bough.describe.orientation import quaternions
 from bough.describe.part import entry_named
 from bough.describe.parts.port import Output, ports_of
 from bough.errors import StateError, name_list, nearest
-from bough.flex.flexible_body import displacements
 from bough.sweeps import fields as f
 
 VECTORS = {"position": ("position", slice(0, 3)), "velocity": ("velocity", slice(3, 6)),        # by kind of output: of a Motion
@@ -129,7 +129,8 @@ class Measured:
         place = output.deflection
         assert place is not None
         body = self.model.system.bodies[place.body].elastic
-        moved = displacements(body, self.batch.q[:, self.model.mode_places(place.body)[0]])[:, body.nodes.index(str(place.node))]
+        nodes = flex.flexible_body.displacements(body, self.batch.q[:, self.model.mode_places(place.body)[0]])
+        moved = nodes[:, body.nodes.index(str(place.node))]
         if output.along == "body":
             return moved
         frame = self._bodies.frames.attitude[:, self.model.body_index(place.body)]

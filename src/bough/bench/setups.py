@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from bough.analyze.equations_of_motion import KERNELS
+from bough.analyze.equations_of_motion import forward_kernel
 from bough.compile.batch import call, linked, workspace
 from bough.errors import BoughError
 from bough.kernels.lanes import FOUR, ONE, Lanes
@@ -56,8 +56,8 @@ def forward_call(model: Model, states: States, method: str, lanes: Lanes, *, own
                  ) -> tuple[Callable[[], Any], np.ndarray]:
     """A function that runs a method's kernel of forward dynamics over all states, and the array that it fills."""
     q, v, tau = states
-    return kernel_call(model, KERNELS[method], np.concatenate([q, v], axis=1), tau, lanes=lanes, extra=model.tables.more(method),
-                       own_arrays=own_arrays)
+    return kernel_call(model, forward_kernel(method), np.concatenate([q, v], axis=1), tau, lanes=lanes,
+                       extra=model.tables.more(method), own_arrays=own_arrays)
 
 
 def forward_calls(model: Model, states: States, engines: Mapping[str, tuple[str, Lanes]]) -> tuple[dict[str, Any], dict[str, Any]]:

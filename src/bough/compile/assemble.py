@@ -5,34 +5,33 @@ Also switched tables, with other held coordinates and stops in contact: what cha
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bough import compile as builders
 from bough.compile.cloud_tables import base_hinge, cloud_rows, cloud_sums, second_moments
 from bough.compile.coordinates import body_parameters, coordinate_place
-from bough.compile.coupling_tables import coupling_rows, switch_couplings
-from bough.compile.element_tables import element_rows, scaled_bushings
-from bough.compile.flexible_tables import ModalForm, modal_form, modal_parameters, node_parameters
-from bough.compile.friction_tank_tables import friction_rows, massive_places, switch_frictions, switch_tanks, tank_pieces, tank_rows
 from bough.compile.front_tables import FrontRows, front_rows
 from bough.compile.hold_tables import Hold, HoldTable, hold_table, jumps, piecewise_cubic
 from bough.compile.layout import InputWrench, Layout
-from bough.compile.loop_tables import frame_attachment, free_rows
+from bough.compile.loop_tables import REDUNDANT, SINGULAR, frame_attachment, free_rows
 from bough.compile.partition import Partition, Pull, partition
 from bough.compile.sections import Contents, Place
 from bough.compile.signal_tables import feeds, output_places, path_hinges, placed_inputs
 from bough.compile.tables import Tables
 from bough.describe import CentralGravity, Frame, System, TimeTable
 from bough.describe.parts import PARTS
-from bough.flex import FlexibleBody
 from bough.kernels.hinges import FREE, MODAL, NODE, PRISMATIC, REVOLUTE, WELD
 from bough.kernels.lanes import Features
 from bough.sweeps import fields as f
 from bough.sweeps import records as r
-from bough.sweeps.fronts import REDUNDANT, SINGULAR
 from bough.sweeps.schema import padded, upper_triangle
+
+if TYPE_CHECKING:
+    from bough.compile.flexible_tables import ModalForm
+    from bough.flex import FlexibleBody
 
 Rows = list[list[int]]
 Numbers = list[NDArray[np.float64]]
@@ -52,8 +51,8 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
     data.put("time tables", [pieces.ravel() for _, pieces in time_tables])
     holds = hold_table(system, parts, lay, data.end)
     data.put("motions", [holds.data])
-    pieces = [tank_pieces(tank, parts) for tank in system.tanks.values()]
-    tanks = tank_rows(system, parts, lay, pieces, data.end)
+    pieces = [builders.tank_tables.tank_pieces(tank, parts) for tank in system.tanks.values()]
+    tanks = builders.tank_tables.tank_rows(system, parts, lay, pieces, data.end) if system.tanks else (Rows(), Numbers())
     data.put("tanks", [own.ravel() for own in pieces])
 
     plan, pars = fill_records(system, parts, lay, inputs, constants, time_tables, holds, tanks)
@@ -86,7 +85,10 @@ def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence
                                                 inertia=upper_triangle(hinge.inertia)) for hinge in parts.hinges[1:]])
     pars.put("inputs", [constants])
     add("springs", *spring_rows(system, parts, lay))
-    add("frictions", *friction_rows(system, parts, lay))
+    if system.frictions:
+        add("frictions", *builders.friction_tables.friction_rows(system, parts, lay))
+    else:
+        add("frictions", [], [])
     add("tanks", *tanks)
     add("wheels", *wheel_rows(system, parts, lay))
     add("wrenches", *wrench_rows(system, parts, lay, inputs))
@@ -100,27 +102,30 @@ def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence
     plan.put("roots", [r.ROOT.row(hinge=k) for k in root_slides(parts)*lay.in_orbit])
     plan.put("holds", holds.rows)
     pars.put("loops", [closure.parameters for closure in lay.fronts.closures if not closure.terms])
-    coupled = coupling_rows(system, lay.fronts, parts, lay)
-    pars.put("couplings", coupled.pars)
-    pars.put("coupled", coupled.factors)
+    couplings, coupled, coupling_parameters, factors = Rows(), Rows(), Numbers(), Numbers()
+    if system.couplings:
+        couplings, coupled, coupling_parameters, factors = builders.coupling_tables.coupling_rows(system, lay.fronts, parts, lay)
+    pars.put("couplings", coupling_parameters)
+    pars.put("coupled", factors)
     add("free motions", *free_rows(system, parts, lay.u + lay.first_free))
     pars.put("clouds", [cloud_sums(parts)])
     flexible = FlexibleRows(parts, lay, plan.end, pars.next_start("flexible"))
     add("flexible", flexible.rows, flexible.numbers)
-    fronts = front_rows(lay.fronts, plan.end, r.COUPLING.size*len(coupled.rows) + r.COUPLED.size*len(coupled.coupled))
+    fronts = front_rows(lay.fronts, plan.end, r.COUPLING.size*len(couplings) + r.COUPLED.size*len(coupled))
     plan.put("loops", fronts.loops)
-    plan.put("couplings", coupled.rows)
-    plan.put("coupled", coupled.coupled)
+    plan.put("couplings", couplings)
+    plan.put("coupled", coupled)
     plan.put("junctions", fronts.junctions)
     plan.put("fronts", fronts.fronts)
     rests = {name: lay.u + at for name, at in lay.rests.items()}
-    rows = list(element_rows(lay.elements, pars.end, lay.elements_at, rests))
+    rows = list(builders.element_tables.element_rows(lay.elements, pars.end, lay.elements_at, rests)) if lay.elements else []
     add("elements", rows, [element.parameters for element in lay.elements])
     plan.put("paths", [r.PATH.row(hinge=k) for k in path_hinges(parts, lay.outputs)])
     gauges = pars.put("gauges", [output.gauge.reshape(1, -1) for output in lay.outputs])
     add("outputs", output_rows(lay, plan.places["elements"].start, gauges), [output.parameters for output in lay.outputs])
     plan.put("clouds", [])                                              # see switched
-    plan.fill("hinges", hinge_rows(parts, lay, flexible, fronts, massive_places(system, parts, lay)))
+    changing = builders.tank_tables.massive_places(system, parts, lay) if system.tanks else {}
+    plan.fill("hinges", hinge_rows(parts, lay, flexible, fronts, changing))
     plan.fill("header", [header(lay, parts, plan, pars, constants)])
     return plan, pars
 
@@ -196,10 +201,10 @@ class FlexibleRows:
                 continue
             key = id(hinge.flexible), hinge.node, hinge.rest.tobytes()
             if key not in shared:
-                form = modal_form(hinge.flexible)
+                form = builders.flexible_tables.modal_form(hinge.flexible)
                 shared[key] = par_at, form
-                self.numbers.append(node_parameters(hinge.flexible, hinge.node) if hinge.kind == NODE else
-                                    modal_parameters(hinge.flexible, form, hinge.rest))
+                self.numbers.append(builders.flexible_tables.node_parameters(hinge.flexible, hinge.node) if hinge.kind == NODE else
+                                    builders.flexible_tables.modal_parameters(hinge.flexible, form, hinge.rest))
                 par_at += self.numbers[-1].shape[-1]
             self.par_at[k], form = shared[key]
             if hinge.kind == MODAL:
@@ -208,7 +213,7 @@ class FlexibleRows:
             else:
                 self.row_at[k] = self.row_at[hinge.inner]
 
-    def row(self, k: int, body: FlexibleBody, form: ModalForm, lay: Layout) -> list[int]:
+    def row(self, k: int, body: "FlexibleBody", form: "ModalForm", lay: Layout) -> list[int]:
         return r.FLEXIBLE.row(
             hinge=k, modes=body.n_modes, par=self.par_at[k], ws=lay.modes_at[k], room=lay.rooms[k],
             node_room=lay.scratch, has_pairs=form.pairs,
@@ -366,10 +371,16 @@ def switched(tables: Tables, holds: Mapping[str, Hold], contacts: Sequence[str],
             changed.tables[[at + f.MOTION_ORIGIN, at + f.MOTION_OFFSET]] = hold.origin, hold.offset
     springs = changed.rows("springs")
     springs[len(springs) - len(tables.stops):, f.SPRING_ACTS] = [name in contacts for name in tables.stops]
-    switch_frictions(changed, system.frictions, contacts)
-    switch_tanks(changed, system.tanks, contacts)
-    changed = replace(changed, pars=scaled_bushings(changed.pars, changed.rows("elements"), system, contacts))
-    changed.plan[f.N_STUCK] += switch_couplings(changed.rows("couplings"), system.couplings, contacts)
+    changed.plan[f.N_STUCK] = 0
+    if system.frictions:
+        builders.friction_tables.switch_frictions(changed, system.frictions, contacts)
+    if system.tanks:
+        builders.tank_tables.switch_tanks(changed, system.tanks, contacts)
+    if system.bushings:
+        scaled = builders.element_tables.scaled_bushings(changed.pars, changed.rows("elements"), system, contacts)
+        changed = replace(changed, pars=scaled)
+    if system.couplings:
+        changed.plan[f.N_STUCK] += builders.coupling_tables.switch_couplings(changed.rows("couplings"), system.couplings, contacts)
     return with_clouds(changed)
 
 

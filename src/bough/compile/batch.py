@@ -24,11 +24,11 @@ from bough.describe import Frame, System
 from bough.describe.numeric import shown
 from bough.describe.parts.port import ports_of
 from bough.errors import NotFiniteError, StateError, nearest, similar
+from bough.kernels.hinges import LONGEST, SHORTEST
 from bough.kernels.jit import load_or_compile
 from bough.kernels.lanes import DUAL, FOUR, ONE, Lanes
 from bough.kernels.linker import FAILED, link, raise_failure
 from bough.sweeps import fields as f
-from bough.sweeps.calls import LONGEST, SHORTEST
 
 _local = threading.local()
 _chosen: ContextVar[Lanes | None] = ContextVar("lanes", default=None)

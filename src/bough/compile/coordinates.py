@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.describe import Body, Friction, Lock, Prescribe, System
+from bough.describe import Body, Coupling, Friction, Lock, Prescribe, System
 from bough.describe.part import targets
 from bough.describe.parts.connection import detachable, separation_of
 from bough.errors import DescriptionError, ModelError, similar
@@ -74,6 +74,11 @@ def holdable(system: System) -> dict[str, Coordinate]:
 def sticking(system: System) -> list[Friction]:
     """The frictions that can hold their coordinates."""
     return [friction for friction in system.frictions.values() if friction.sticks]
+
+
+def touching(system: System) -> list[Coupling]:
+    """The couplings with hard contacts at the ends of their play."""
+    return [coupling for coupling in system.couplings.values() if coupling.touches]
 
 
 def coupled_bodies(system: System) -> set[str]:

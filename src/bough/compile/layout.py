@@ -20,10 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bough import compile as builders
 from bough.compile.coordinates import coordinate_places, holdable
-from bough.compile.coupling_tables import build_couplings
-from bough.compile.element_tables import compile_elements
-from bough.compile.flexible_tables import modal_record_size, node_record_size, scratch_sizes
 from bough.compile.front_tables import build_fronts
 from bough.compile.loop_tables import build_closures, frame_attachment, free_motions
 from bough.compile.partition import Partition
@@ -237,7 +235,7 @@ class Layout:
         self.frees = free_motions(system)                              # motions of loops along which a load acts
         self.first_free = given.loop_torques.start                     # start of their torques in u
         self.first_input = given.caller_wrenches.start                 # start of the caller's wrenches in u
-        self.elements = compile_elements(system, parts)                # force elements
+        self.elements = builders.element_tables.compile_elements(system, parts) if system.elements else []
         self.rests = {name: given.line_rests.start + i for i, name in enumerate(rest_lines(system))}       # in u, by line
 
         self.ws = ws = Sections("ws")
@@ -264,7 +262,8 @@ class Layout:
         branching = sorted({hinge.inner for k, hinge in enumerate(parts.hinges) if k and hinge.inner != k - 1} | wheel_hinges | {0})
         branches = ws.add("branches", r.BRANCH.size*len(branching), len(branching))
         self.branch = {k: branches + r.BRANCH.size*i for i, k in enumerate(branching)}
-        self.fronts = build_fronts([*build_closures(system, parts), *build_couplings(system, parts, compliant)], parts, ws)
+        couplings = builders.coupling_tables.build_couplings(system, parts, compliant) if system.couplings else []
+        self.fronts = build_fronts([*build_closures(system, parts), *couplings], parts, ws)
         self.place_scratch(parts)
         self.place_records(parts)
         ws.add("implicit", r.IMPLICIT_HEAD.size + self.nv + self.nq + self.nv)
@@ -286,7 +285,8 @@ class Layout:
     def place_scratch(self, parts: Partition) -> None:
         """Scratch for one flexible body, or one of its nodes, at a time.  In orbit, bodies keep the first part of theirs until
         gravity is applied; the rest overlaps with the next body's."""
-        sizes = {k: scratch_sizes(hinge.flexible) for k, hinge in enumerate(parts.hinges) if hinge.kind == MODAL}
+        modal = {k: hinge.flexible for k, hinge in enumerate(parts.hinges) if hinge.kind == MODAL}
+        sizes = {k: builders.flexible_tables.scratch_sizes(body) for k, body in modal.items()}
         end = max((node for *_, node in sizes.values()), default=0)
         places, at = dict[int, int](), end*self.in_orbit
         for k, (size, kept, _) in sizes.items():
@@ -305,6 +305,7 @@ class Layout:
             at += r.HINGE_RECORD.size + GAIN_SIZE[hinge.kind]
             if hinge.flexible is not None:
                 self.modes_at[k] = at = padded(at)
-                at += (modal_record_size(hinge.flexible, self.fronts.columns(k)) if hinge.kind == MODAL
-                       else node_record_size(hinge.flexible))
+                sizes = builders.flexible_tables
+                at += (sizes.modal_record_size(hinge.flexible, self.fronts.columns(k)) if hinge.kind == MODAL
+                       else sizes.node_record_size(hinge.flexible))
         self.ws.add("records", at - start, len(parts.hinges))

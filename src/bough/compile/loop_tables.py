@@ -18,6 +18,9 @@ from bough.sweeps import fields as f
 from bough.sweeps import records as r
 from bough.sweeps.schema import Floats
 
+REDUNDANT = 1e-11                # of the loop's largest diagonal entry: a smaller one is rounding, and the row redundant
+SINGULAR = 1e-8                  # the same for similar masses: a smaller entry means a singular position, see `assemble`
+
 AXES = np.eye(3)
 
 

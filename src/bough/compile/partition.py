@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bough import compile as builders
 from bough.compile.coordinates import BodyParameters, coordinate_places, coupled_bodies, holdable
-from bough.compile.flexible_tables import inboard_place, inboard_shapes
 from bough.describe import Body, Joint, System
 from bough.describe.orientation import rotation_matrix
 from bough.describe.part import depth_first
@@ -93,7 +93,7 @@ class Partition:
         flexible = self.hinges[self.modal[body]].flexible
         if node is None or node == flexible.inboard:
             held = self.attachments[body]
-            return Anchor(held.hinge, held.turn, held.at + held.turn @ inboard_place(flexible))
+            return Anchor(held.hinge, held.turn, held.at + held.turn @ builders.flexible_tables.inboard_place(flexible))
         if (body, node) not in self.nodes:
             inner = self.modal[body]
             self.nodes[body, node] = len(self.hinges)
@@ -169,7 +169,8 @@ def add_modes(parts: Partition, body: Body, place: tuple[int, int]) -> None:
     """The MODAL hinge of a flexible body, which has its mass; it starts at the inboard node if that moves relative to the body
     frame."""
     attachment, rest = parts.attachments[body.name], np.zeros(body.n_modes) if body.rest is None else np.asarray(body.rest)
-    at = attachment.at + attachment.turn @ inboard_place(body.elastic)*inboard_shapes(body.elastic)[1]
+    flexible = builders.flexible_tables
+    at = attachment.at + attachment.turn @ flexible.inboard_place(body.elastic)*flexible.inboard_shapes(body.elastic)[1]
     parts.modal[body.name] = len(parts.hinges)
     parts.hinges.append(Hinge(body.name, body.joint.name or body.name, attachment.hinge, MODAL, attachment.turn, at, *place,
                               flexible=body.flexible, rest=rest))

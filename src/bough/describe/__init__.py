@@ -1,8 +1,9 @@
 """What a person writes: a System of bodies, joints, motions, events, loops, wheels, loads, force elements, in Python or YAML."""
 
+from typing import TYPE_CHECKING
+
 from bough.describe.body import Body, Frame
 from bough.describe.body_shapes import Box, Cylinder, Mesh, Shape, Sphere
-from bough.describe.document import json_schema
 from bough.describe.joint import (
     Cylindrical,
     Free,
@@ -30,6 +31,12 @@ from bough.describe.parts.wheel import Wheel
 from bough.describe.parts.wrench import Wrench
 from bough.describe.settings import CentralGravity, Simulation
 from bough.describe.system import System, load
+from bough.lazy import submodules
+
+if TYPE_CHECKING:                       # imported on first use
+    from bough.describe import document as document
+else:
+    __getattr__ = submodules(__name__)
 
 __all__ = [
     "Attach", "Body", "Box", "CentralGravity", "Close", "Condition", "Constant", "Coupling", "Cylinder", "Cylindrical", "Detach",
@@ -38,5 +45,5 @@ __all__ = [
     "Mesh", "Mimic", "Move", "Open", "Output", "Pieces", "Planar", "Planetary", "PointOnLine", "PointOnPlane", "Polynomial",
     "Prescribe", "Prismatic", "RackAndPinion", "Rate", "Release", "Revolute", "Screw", "Shape", "Simulation", "Slosh", "Sphere",
     "Spherical", "Spline", "Stiffen", "Stop", "System", "Tank", "TimeTable", "Universal", "Weld", "Wheel", "Wrench",
-    "json_schema", "load",
+    "load",
 ]

@@ -4,7 +4,7 @@ The body, rigid or flexible, and its joint.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema, field_validator, model_serializer, model_validator
 from pydantic_core.core_schema import SerializerFunctionWrapHandler, ValidationInfo
@@ -17,7 +17,9 @@ from bough.describe.mass_properties import MASS_KEYS, ZERO, Inertia, defect, mas
 from bough.describe.numeric import NUMBERS, Floats, Text, Truth, Vector, VectorLike, at_least_zero, items, numbers, shown, text
 from bough.describe.orientation import IDENTITY, Orientation
 from bough.errors import DescriptionError
-from bough.flex import FlexibleBody
+
+if TYPE_CHECKING:
+    from bough.flex import FlexibleBody
 
 
 class Frame(Description):
@@ -196,7 +198,7 @@ class Body(Description):
             found = mass_of_shapes(self.shapes)
         vars(self).update(found)            # the description is being made, and does not change after
 
-    def _take_mass(self, flexible: FlexibleBody) -> None:
+    def _take_mass(self, flexible: "FlexibleBody") -> None:
         """Mass, com and inertia are those of the finite elements; what was given must be that."""
         given = {key: getattr(self, key) for key in MASS_KEYS if key in self.model_fields_set}
         if problems := mass_problems(given, flexible):
@@ -276,7 +278,7 @@ class Body(Description):
         return *(f"{joint}.{label}" for label in labels), *(f"{self.name}.mode{i + 1}" for i in range(self.n_modes))
 
     @property
-    def elastic(self) -> FlexibleBody:
+    def elastic(self) -> "FlexibleBody":
         """Its flexible body, which must exist."""
         if self.flexible is None:
             raise DescriptionError(f"body {self.name!r} is rigid; give it flexible=bough.beam(...), or ask for no nodes and modes")

@@ -24,6 +24,7 @@ from bough.describe.parts import PARTS, Part
 from bough.describe.settings import Gravity, Simulation
 from bough.errors import DescriptionError, Problem
 from bough.errors import Path as KeyPath
+from bough.whole import write_text
 
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 _RULES = [                                                       # YAML 1.2: 1e-3 is a number, 'on' and 1:30 are texts
@@ -177,6 +178,13 @@ def write(data: Any) -> str:
     dumper.serialize(_styled(dumper.represent_data(data)))
     dumper.close()
     return stream.getvalue()
+
+
+def write_file(path: Path, data: dict[str, Any]) -> str:
+    """Write plain data to a YAML file, names of files in its folder relative to it; the text."""
+    written = write(beside(data, path.absolute().parent))
+    write_text(path, written)
+    return written
 
 
 def _styled(node: yaml.Node, depth: int = 0) -> yaml.Node:

@@ -8,7 +8,7 @@ import binascii
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
 from pydantic import BeforeValidator, GetPydanticSchema, PlainSerializer, WithJsonSchema
 from pydantic_core import core_schema
@@ -17,8 +17,10 @@ from bough import flex
 from bough.describe.base import Description, mapping_schema, under, unknown_key
 from bough.describe.numeric import NUMBERS, VECTOR, Number, Truth, Vector, items, number, numbers, shown, vector
 from bough.errors import DescriptionError, Problem
-from bough.flex import REDUCTIONS, VARIANTS, FlexibleBody
-from bough.flex.flexible_body import AXES, read_npz, recipe_of, to_npz
+from bough.flex.choices import AXES, REDUCTIONS, VARIANTS
+
+if TYPE_CHECKING:
+    from bough.flex import FlexibleBody
 
 Reader = Callable[[Any], Any]
 
@@ -193,7 +195,7 @@ class FlexibleRecipe(Description):
 
     files: ClassVar[tuple[str, ...]] = ()  # the keywords whose texts are names of files
 
-    def make(self) -> FlexibleBody:
+    def make(self) -> "FlexibleBody":
         """The body."""
         raise NotImplementedError
 
@@ -243,7 +245,7 @@ class BeamRecipe(FlexibleRecipe):
     variant: Variant = "full"
     geometric_stiffness: Truth = True
 
-    def make(self) -> FlexibleBody:
+    def make(self) -> "FlexibleBody":
         given = self.given()
         if isinstance(given.get("EI"), dict):
             given["EI"] = given["EI"]["y"], given["EI"]["z"]
@@ -277,7 +279,7 @@ class SolidRecipe(FlexibleRecipe):
     variant: Variant = "full"
     geometric_stiffness: Truth = True
 
-    def make(self) -> FlexibleBody:
+    def make(self) -> "FlexibleBody":
         mesh = flex.box(**self.mesh["box"]) if isinstance(self.mesh, dict) else self.mesh
         return flex.solid(**self.given() | {"mesh": mesh})
 
@@ -311,7 +313,7 @@ class MatricesRecipe(FlexibleRecipe):
     damping: Levels = 0.0
     variant: Variant = "full"
 
-    def make(self) -> FlexibleBody:
+    def make(self) -> "FlexibleBody":
         return flex.from_matrices(**self.given())
 
 
@@ -333,7 +335,7 @@ class ToolRecipe(FlexibleRecipe):
     damping: Levels = 0.0
     variant: Variant | None = None
 
-    def make(self) -> FlexibleBody:
+    def make(self) -> "FlexibleBody":
         given = self.given()
         reading = {name: given.pop(name) for name in (*self.files, *self.reading) if name in given}
         structure = getattr(flex, f"read_{self.noun}")(**reading)
@@ -407,7 +409,7 @@ class SuperelementRecipe(FlexibleRecipe):
     origin: Vector | None = None
     units: Word = "SI"
 
-    def make(self) -> FlexibleBody:
+    def make(self) -> "FlexibleBody":
         return flex.superelement(**self.given())
 
 
@@ -421,13 +423,13 @@ KINDS = (*RECIPES, "file", "npz")
 _REMEDY = "give a FlexibleBody, or a mapping with one of the keys " + ", ".join(KINDS)
 
 
-def read_flexible(value: Any) -> FlexibleBody | None:
+def read_flexible(value: Any) -> "FlexibleBody | None":
     """A flexible body given as it is, or as a mapping from how it is made to what it is made of.
 
     >>> read_flexible({"beam": {"length": 4, "EI": 800, "mass_per_length": 1.5, "modes": 2}}).nodes.names
     ('root', 'tip')
     """
-    if value is None or isinstance(value, FlexibleBody):
+    if value is None or (not isinstance(value, Mapping) and isinstance(value, flex.FlexibleBody)):
         return value
     if not isinstance(value, Mapping) or len(value) != 1:
         raise ValueError(f"is {shown(value)}; {_REMEDY}")
@@ -438,7 +440,7 @@ def read_flexible(value: Any) -> FlexibleBody | None:
         return _made(kind, given) if kind in RECIPES else _stored(kind, given)
 
 
-def write_flexible(body: FlexibleBody | None) -> dict[str, Any] | None:
+def write_flexible(body: "FlexibleBody | None") -> dict[str, Any] | None:
     """The body as a person would write it: its recipe if it has one, or all its arrays as an NPZ file in base64.
 
     >>> from bough.flex import beam
@@ -447,13 +449,13 @@ def write_flexible(body: FlexibleBody | None) -> dict[str, Any] | None:
     """
     if body is None:
         return None
-    recipe = recipe_of(body)
+    recipe = flex.flexible_body.recipe_of(body)
     try:
         if recipe is not None:
             return {recipe.kind: RECIPES[recipe.kind].from_mapping(recipe.keywords).given()}
     except DescriptionError:                                    # the file format cannot express it
         pass
-    return {"npz": base64.b64encode(to_npz(body)).decode("ascii")}
+    return {"npz": base64.b64encode(flex.flexible_body.to_npz(body)).decode("ascii")}
 
 
 def in_folder(value: Any, folder: Path) -> Any:
@@ -483,7 +485,7 @@ def _resolved(folder: Path, value: Any) -> Any:
     return {key: _resolved(folder, entry) for key, entry in value.items()} if isinstance(value, Mapping) else value
 
 
-def _made(kind: str, given: Any) -> FlexibleBody:
+def _made(kind: str, given: Any) -> "FlexibleBody":
     """The body that a maker returns; its errors are reported as problems of this body."""
     try:
         recipe = RECIPES[kind].from_mapping(given)
@@ -505,23 +507,26 @@ def _blamed(problem: Problem, given: Mapping[str, Any]) -> Problem:
     return problem._replace(path=(named[1],)) if named and named[1] in given else problem
 
 
-def _stored(kind: str, given: Any) -> FlexibleBody:
+def _stored(kind: str, given: Any) -> "FlexibleBody":
     if not isinstance(given, str):
         wanted = "the name of an NPZ file that FlexibleBody.save wrote" if kind == "file" else "an NPZ file in base64"
         raise DescriptionError(f"{kind} is {shown(given)}; give {wanted}")
     if kind == "file":
-        return FlexibleBody.load(given)
+        return flex.FlexibleBody.load(given)
     try:
-        return read_npz(base64.b64decode("".join(given.split()), validate=True), "npz")
+        return flex.flexible_body.read_npz(base64.b64decode("".join(given.split()), validate=True), "npz")
     except binascii.Error as error:
         raise DescriptionError(f"npz is not base64 ({error}); give what to_yaml wrote, or {{file: NAME.npz}}") from None
 
 
 _SCHEMAS = {kind: recipe.model_json_schema() for kind, recipe in RECIPES.items()} | {"file": _TEXT, "npz": _TEXT}
-FlexibleField = Annotated[
-    FlexibleBody | None,
-    GetPydanticSchema(lambda kind, handler: core_schema.any_schema()),
-    BeforeValidator(read_flexible),
-    PlainSerializer(write_flexible),
-    WithJsonSchema({"anyOf": [*(mapping_schema({kind: form}) for kind, form in _SCHEMAS.items()), {"type": "null"}]}),
-]
+if TYPE_CHECKING:
+    FlexibleField: TypeAlias = FlexibleBody | None
+else:
+    FlexibleField = Annotated[
+        Any,                                                    # read_flexible sees to it
+        GetPydanticSchema(lambda kind, handler: core_schema.any_schema()),
+        BeforeValidator(read_flexible),
+        PlainSerializer(write_flexible),
+        WithJsonSchema({"anyOf": [*(mapping_schema({kind: form}) for kind, form in _SCHEMAS.items()), {"type": "null"}]}),
+    ]

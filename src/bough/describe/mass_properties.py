@@ -5,7 +5,7 @@ Mass, mass center and inertia of bodies: those that shapes with densities, or fi
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
@@ -14,7 +14,9 @@ from bough.describe.body_shapes import Box, Cylinder, Mesh, Shape, Sphere, named
 from bough.describe.numeric import VECTOR, items, shown, vector
 from bough.describe.orientation import rotation_matrix
 from bough.errors import DescriptionError, Problem
-from bough.flex import FlexibleBody
+
+if TYPE_CHECKING:
+    from bough.flex import FlexibleBody
 
 Tensor = tuple[tuple[float, float, float], tuple[float, float, float], tuple[float, float, float]]
 ZERO: Tensor = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
@@ -163,13 +165,13 @@ _UNITS = {"mass": "kg", "com": "m", "inertia": "kg m^2"}
 _SAME = 1e-6
 
 
-def mass_properties(flexible: FlexibleBody) -> dict[str, Any]:
+def mass_properties(flexible: "FlexibleBody") -> dict[str, Any]:
     """Mass, mass center and the inertia about it as a description holds them: plain floats in tuples."""
     inertia = (flexible.inertia + flexible.inertia.T) / 2
     return {"mass": flexible.mass, "com": tuple(flexible.com.tolist()), "inertia": tuple(map(tuple, inertia.tolist()))}
 
 
-def mass_problems(given: Mapping[str, Any], flexible: FlexibleBody) -> list[Problem]:
+def mass_problems(given: Mapping[str, Any], flexible: "FlexibleBody") -> list[Problem]:
     """What was given and differs from the finite elements, relative to their mass, size and inertia, by more than 1e-6."""
     known = mass_properties(flexible)
     moment = float(np.abs(known["inertia"]).max())

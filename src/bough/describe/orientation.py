@@ -75,6 +75,11 @@ def rotation_matrix(given: Sequence[float] | np.ndarray) -> np.ndarray:
                      [2*(x*z - w*y), 2*(y*z + w*x), 1 - 2*(x*x + y*y)]])
 
 
+def cross_matrix(r: np.ndarray) -> np.ndarray:
+    """The matrix of r x."""
+    return np.array([[0.0, -r[2], r[1]], [r[2], 0.0, -r[0]], [-r[1], r[0], 0.0]])
+
+
 def from_matrix(R: Any) -> Quaternion:
     """The quaternion of a rotation matrix, with a scalar part >= 0."""
     deviation = float(np.abs(R @ R.T - np.eye(3)).max())

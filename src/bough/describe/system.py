@@ -11,15 +11,14 @@ from inspect import Parameter, signature
 from itertools import compress, islice
 from os import PathLike
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 import bough
-from bough.describe import document
+from bough import describe
 from bough.describe.base import subject_of, under
 from bough.describe.body import Body
 from bough.describe.body_shapes import Mesh, Shape
 from bough.describe.checks import reference_problems
-from bough.describe.document import Document, DocumentHead, beside, in_folder
 from bough.describe.numeric import text
 from bough.describe.part import Kind, Part, SystemView
 from bough.describe.parts import (
@@ -47,8 +46,10 @@ from bough.describe.parts.event import Latch
 from bough.describe.settings import CentralGravity, Simulation
 from bough.describe.settings import gravity as read_gravity
 from bough.errors import DescriptionError, Problem
-from bough.flex import FlexibleBody
-from bough.whole import write_text
+
+if TYPE_CHECKING:
+    from bough.describe.document import DocumentHead, Source
+    from bough.flex import FlexibleBody
 
 Children = dict[str | None, list[Body]]
 _LONGEST = 40  # lines of the tree; a chain of thousands is not printed whole
@@ -302,7 +303,7 @@ class System:
         if data is None:
             raise DescriptionError("the system is empty; give at least its bodies")
         try:
-            system = cls._of(Document.from_mapping(data))
+            system = cls._of(describe.document.Document.from_mapping(data))
         except DescriptionError:
             raise
         except ValueError as error:
@@ -321,10 +322,7 @@ class System:
         gravity: [0.0, 0.0, -9.81]
         """
         data = self.to_dict(exact=exact)
-        written = document.write(data if path is None else beside(data, Path(path).absolute().parent))
-        if path is not None:
-            write_text(Path(path), written)
-        return written
+        return describe.document.write(data) if path is None else describe.document.write_file(Path(path), data)
 
     @classmethod
     def from_yaml(cls, text_or_path: str | PathLike[str]) -> Self:
@@ -336,13 +334,14 @@ class System:
         └─ pendulum   revolute: ry, 1 kg
         """
         if isinstance(text_or_path, str) and ("\n" in text_or_path or ": " in text_or_path):
-            return cls._from_source(document.read(text_or_path))
-        return cls._from_source(document.read_file(Path(text_or_path)))
+            return cls._from_source(describe.document.read(text_or_path))
+        return cls._from_source(describe.document.read_file(Path(text_or_path)))
 
     @classmethod
-    def _from_source(cls, source: document.Source) -> Self:
+    def _from_source(cls, source: Source) -> Self:
         try:
-            return cls.from_dict(in_folder(source.data, Path(source.name).parent) if source.name else source.data)
+            folder = Path(source.name).parent
+            return cls.from_dict(describe.document.in_folder(source.data, folder) if source.name else source.data)
         except DescriptionError as error:
             raise DescriptionError(source.locate(error.problems)) from None
 
@@ -359,7 +358,8 @@ class System:
         bodies = tuple(body for body in self.bodies.values() if body.name not in made)
         attached = {loop.name for event in self.events.values() for loop in event.loops()}
         parts[Loop.key] = tuple(loop for loop in self.loops.values() if loop.name not in attached)
-        return Document(name=self.name, gravity=self.gravity, bodies=bodies, **parts, simulation=self.settings, notes=self.notes)
+        return describe.document.Document(name=self.name, gravity=self.gravity, bodies=bodies, **parts, simulation=self.settings,
+                                          notes=self.notes)
 
     @classmethod
     def _of(cls, document: DocumentHead) -> Self:

@@ -6,6 +6,8 @@ beam_model, solid_model, matrices_model -> FiniteElements -> reduce -> FlexibleB
 from importlib import import_module
 from typing import Any
 
+from bough.lazy import submodules
+
 _HOMES = {
     "abaqus": ("read_abaqus",),
     "ansys": ("read_ansys",),
@@ -15,12 +17,12 @@ _HOMES = {
     "nastran": ("read_nastran",),
     "modal_convergence": ("ConvergenceReport", "convergence"),
     "finite_elements": ("FiniteElements", "PointRule"),
-    "flexible_body": ("REDUCTIONS", "FlexibleBody"),
+    "choices": ("REDUCTIONS", "VARIANTS"),
+    "flexible_body": ("FlexibleBody",),
     "geometric": ("GeometricStiffness",),
-    "integrals": ("VARIANTS", "MassPoints", "ModalIntegrals", "Nodes", "Outline"),
-    "files": ("read_structure",),
+    "integrals": ("MassPoints", "ModalIntegrals", "Nodes", "Outline"),
+    "structure_files": ("read_structure",),
     "matrices": ("from_matrices", "matrices_model"),
-
     "recovery": ("Recovery", "von_mises"),
     "reduction": ("reduce",),
     "structure_check": ("StructureCheck", "check_structure"),
@@ -32,9 +34,9 @@ __all__ = list(_HOME_OF)
 
 
 def __getattr__(name: str) -> Any:
-    """Makers of bodies are loaded when they are first used."""
+    """Makers of bodies, and files, are loaded when they are first used."""
     if name not in _HOME_OF:
-        raise AttributeError(f"module 'bough.flex' has no attribute '{name}'")
+        return submodules(__name__)(name)
     value = getattr(import_module(_HOME_OF[name]), name)
     globals()[name] = value
     return value

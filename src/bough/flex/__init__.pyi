@@ -3,15 +3,18 @@
 beam_model, solid_model, matrices_model -> FiniteElements -> reduce -> FlexibleBody
 """
 
+from bough.flex import flexible_body as flexible_body
+from bough.flex import recovery as recovery
 from bough.flex.abaqus import read_abaqus
 from bough.flex.ansys import read_ansys
 from bough.flex.beams import beam, beam_model
 from bough.flex.calculix import read_calculix
+from bough.flex.choices import REDUCTIONS, VARIANTS
 from bough.flex.finite_elements import FiniteElements, PointRule
-from bough.flex.flexible_body import REDUCTIONS, FlexibleBody
+from bough.flex.flexible_body import FlexibleBody
 from bough.flex.geometric import GeometricStiffness
 from bough.flex.given_modes import GivenModes, from_modes
-from bough.flex.integrals import VARIANTS, MassPoints, ModalIntegrals, Nodes, Outline
+from bough.flex.integrals import MassPoints, ModalIntegrals, Nodes, Outline
 from bough.flex.matrices import from_matrices, matrices_model
 from bough.flex.modal_convergence import ConvergenceReport, convergence
 from bough.flex.nastran import read_nastran

@@ -26,8 +26,9 @@ from typing import Any
 import numpy as np
 
 from bough.errors import DescriptionError
+from bough.flex.choices import AXES
 from bough.flex.finite_elements import FiniteElements, PointRule, attachments
-from bough.flex.flexible_body import AXES, FlexibleBody, remembers
+from bough.flex.flexible_body import FlexibleBody, remembers
 from bough.flex.geometric import GeometricStiffness
 from bough.flex.integrals import LEVI_CIVITA, Array
 from bough.flex.recovery import Recovery

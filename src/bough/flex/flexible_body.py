@@ -46,16 +46,6 @@ from bough.flex.integrals import (
 from bough.flex.recovery import Recovery
 from bough.whole import whole_file
 
-REDUCTIONS = ("cantilever", "free-free", "craig-bampton", "pinned")
-AXES: dict[str, Array] = {
-    "x": np.eye(3),
-    "y": np.array([[0.0, 0, 1], [1, 0, 0], [0, 1, 0]]),
-    "z": np.array([[0.0, 1, 0], [0, 0, 1], [1, 0, 0]]),
-    "-x": np.diag([-1.0, -1, 1]),
-    "-y": np.array([[0.0, 0, 1], [-1, 0, 0], [0, -1, 0]]),
-    "-z": np.array([[0.0, 1, 0], [0, 0, -1], [-1, 0, 0]]),
-}  # the beam's axes (x along it, y and z across) in those of the body, as columns
-
 
 @dataclass(frozen=True, repr=False, eq=False)
 class FlexibleBody:

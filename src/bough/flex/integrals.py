@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.errors import DescriptionError, similar
+from bough.flex.choices import VARIANTS
 
 Array = NDArray[Any]
 ROUNDING = 1e-12  # of the largest: what is below is taken for zero
@@ -123,7 +124,6 @@ def unknown_node(name: str, known: tuple[str, ...]) -> str:
 
 
 # ---- integrals -------------------------------------------------------------------------------------------------------------
-VARIANTS = ("full", "zeroth_order")
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from bough.errors import DescriptionError, similar
 from bough.flex.integrals import Array, Nodes
 from bough.flex.units import Units
 
-COMPONENTS = ("xx", "yy", "zz", "xy", "yz", "zx")
 PASCAL = 1e-6  # MPa
 
 

@@ -20,9 +20,10 @@ import numpy as np
 
 from bough.errors import DescriptionError
 from bough.flex.body_cache import body_key, cached
+from bough.flex.choices import REDUCTIONS
 from bough.flex.factors import Indefinite, SymmetricFactor
 from bough.flex.finite_elements import FiniteElements, rigid_motion
-from bough.flex.flexible_body import REDUCTIONS, FlexibleBody, damping_matrix
+from bough.flex.flexible_body import FlexibleBody, damping_matrix
 from bough.flex.geometric import geometric_stiffness, static_solver
 from bough.flex.integrals import Array
 from bough.flex.recovery import Recovery, given_recovery, is_given, with_given_points

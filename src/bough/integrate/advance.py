@@ -1,19 +1,19 @@
 """The advance of a run: from stop to stop and from event to event, up to the requested samples."""
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bough.compile.layout import Floats
+from bough import integrate as optional
 from bough.describe import Event
 from bough.integrate.closing import close_samples
 from bough.integrate.compiled import loops
 from bough.integrate.compiled.loops import SAME
 from bough.integrate.compiled_steps import run_adaptive, run_fixed
-from bough.integrate.conditions import happen_now, next_moment
-from bough.integrate.connecting import EventFailure
-from bough.integrate.event_handler import EventHandler, find_moment, passing, watched, watcher_rows
 from bough.integrate.methods import ADAPTIVE, FIXED
 from bough.integrate.run import STIFF, LawFailure, Run
+
+if TYPE_CHECKING:
+    from bough.integrate.event_handler import EventHandler
 
 HOLDS = 1e300                   # margin of a repeatable event that has occurred: its conditions must end first
 
@@ -24,8 +24,7 @@ def stepper(method: str) -> Callable[[Run, float, float], None]:
         return run_fixed
     if method in ADAPTIVE:
         return run_adaptive
-    from bough.integrate.stiff import run_stiff
-    return run_stiff
+    return optional.stiff.run_stiff
 
 
 def advance(run: Run, show: float) -> None:
@@ -38,7 +37,7 @@ def advance(run: Run, show: float) -> None:
     except KeyboardInterrupt:
         run.catch_up()
         run.failure, run.interrupted = f"interrupted at t = {run.t:.6g} s", True
-    except (LawFailure, EventFailure) as failure:
+    except (LawFailure, optional.connecting.EventFailure) as failure:
         run.failure = str(failure)
     finally:
         run.wall += time.perf_counter() - max(began, run.compiled or 0.0)
@@ -51,12 +50,13 @@ def go_on(run: Run, show: float) -> None:
         run.prepare()
         if handler is not None and measured_now(run, handler):
             continue
-        stop, watchers = run.next_stop(), [] if handler is None else handler.watchers(run.x[0])
-        run.watch = watcher_rows(watchers)
-        events = [] if handler is None else handler.measuring
-        upto, due = stop, list[Event]()
+        upto = stop = run.next_stop()
+        watchers, events, due = list[Any](), list[Event](), list[Event]()
+        if handler is not None:
+            watchers, events = handler.watchers(run.x[0]), handler.measuring
+            run.watch = optional.watchers.watcher_rows(watchers)
         if events:
-            upto, due = next_moment(run, events, stop, show)
+            upto, due = optional.conditions.next_moment(run, events, stop, show)
         take_steps(run, upto, show)
         if run.note_failure():
             return
@@ -82,10 +82,10 @@ def go_on(run: Run, show: float) -> None:
             return
 
 
-def measured_now(run: Run, handler: EventHandler) -> bool:
+def measured_now(run: Run, handler: "EventHandler") -> bool:
     """Apply the events on outputs or signals that occur now; whether there were any."""
     events = handler.measuring
-    found = happen_now(run, events, handler.seen) if events else []
+    found = optional.conditions.happen_now(run, events, handler.seen) if events else []
     handler.passed(list(found), run.t, run.x[0])
     if found:
         handler.seen |= {event.name: HOLDS for event in found if event.repeat}
@@ -98,31 +98,19 @@ def pass_event(run: Run, watchers: list[Any], show: float) -> bool:
     assert run.handler is not None
     if run.plan.method not in STIFF:
         (start, step), watch, before = run.passed.tolist(), run.watch, run.x[0].copy()
-        reached = reaching(watch, before, run.states_after(start, step)[0])
-        h = step if reached else find_moment(watch, before, start, step, lambda h: run.states_after(start, h)[0])
-        expected = reached or passing(watch, before, run.states_after(start, h)[0])     # where h is below the resolution of time
+        find = optional.watchers
+        reached = find.reaching(watch, before, run.states_after(start, step)[0])
+        h = step if reached else find.find_moment(watch, before, start, step, lambda h: run.states_after(start, h)[0])
+        expected = reached or find.passing(watch, before, run.states_after(start, h)[0])   # where h is below the resolution of time
         moment = start + h
         run.watch, run.passed[:] = watch[:0], 0.0
         take_steps(run, moment, show)
         if moment > show + SAME*abs(show) or run.note_failure():
             return False
-        run.passing = passing(watch, before, run.x[0]) or expected
+        run.passing = find.passing(watch, before, run.x[0]) or expected
     run.handler.passed([watchers[i][0] for i in run.passing], run.t, run.x[0])
     run.passed[:] = 0.0
     return True
-
-
-def reaching(rows: Floats, before: Floats, after: Floats) -> list[int]:
-    """If no watcher passes zero in a step although the compiled loops, with other rounding, detected one: the one nearest to zero
-    at the end of the step."""
-    if passing(rows, before, after):
-        return []
-    near = {}
-    for i, row in enumerate(rows):
-        a, b = watched(row, before), watched(row, after)
-        if (a > 0.0 and row[loops.DIRECTION] <= 0.0) or (a < 0.0 and row[loops.DIRECTION] >= 0.0):
-            near[i] = abs(b)/abs(a)
-    return [min(near, key=lambda i: near[i])] if near else []
 
 
 def take_steps(run: Run, stop: float, show: float) -> None:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from bough.compile.coordinates import coordinate_place, sticking
-from bough.integrate.backlash import touching
+from bough import integrate as optional
+from bough.compile.coordinates import coordinate_place, sticking, touching
 from bough.integrate.methods import FIXED
 from bough.integrate.run import RTOL, Run
-from bough.integrate.step_safety import fastest_of, longest_step, without_local
+from bough.integrate.step_safety import longest_step
 from bough.model import Model
 
 RESOLVED, SLOW, FAST = 1.0, 0.05, 4.0       # rad per step: limit of accurate explicit steps; limits of the choice without a kernel
@@ -64,12 +64,12 @@ def _fixed(trial: Callable[[str], Run], dt: float) -> tuple[str, str]:
     if local[-1]*dt < SLOW:
         return "rk4", f"rk4: the fastest spring or mode, {_hertz(local[-1])}, is slow beside dt {dt:g} s"
     if local[-1]*dt < FAST:
-        whole = fastest_of(run)
+        whole = optional.eigenvalues.fastest_of(run)
         if whole.rate*dt <= RESOLVED:
             return "rk4", f"rk4: dt {dt:g} s resolves the fastest motion, {whole}"
     else:
         run, whole = trial("imex2"), None
-    rest = fastest_of(run, pars=without_local(run.model.tables, run.pars))
+    rest = optional.eigenvalues.fastest_of(run, pars=optional.eigenvalues.without_local(run.model.tables, run.pars))
     method = "imex4" if rest.rate*dt <= GENTLE else "imex2"
     why = (f"{method}: dt {dt:g} s does not resolve the fastest motion, {whole or _hertz(local[-1])}; springs, dampers and modes "
            "are implicit")
@@ -89,7 +89,7 @@ def _adaptive(trial: Callable[[str], Run], rtol: float) -> tuple[str, str]:
     if 10*2*np.pi/local[0]*local[-1]/3 < MANY_STEPS:
         return "dopri5", f"dopri5: springs and modes, {_hertz(local[0])} to {_hertz(local[-1])}, are not far apart"
     run = trial("imex2")
-    rest = fastest_of(run, pars=without_local(run.model.tables, run.pars))
+    rest = optional.eigenvalues.fastest_of(run, pars=optional.eigenvalues.without_local(run.model.tables, run.pars))
     if rest.rate < SLOWER*local[-1]:
         pace = f"is as fast as {rest}" if rest.rate else "is slow"
         return "imex43", (f"imex43: springs and modes reach from {_hertz(local[0])} to {_hertz(local[-1])}, all else {pace}: steps "

@@ -9,10 +9,10 @@ import numpy as np
 
 from bough.analyze.impulse import Jump, at_rest, kinetic_energy
 from bough.compile.batch import call, workspace
-from bough.compile.coordinates import coordinate_place
+from bough.compile.coordinates import coordinate_place, touching
 from bough.compile.coupling_tables import sum_of
 from bough.compile.layout import Floats
-from bough.describe import Coupling, System
+from bough.describe import Coupling
 from bough.errors import StateError
 from bough.integrate.compiled.loops import DIRECTION as FACES
 from bough.integrate.compiled.loops import FIRST, FIRST_FACTOR, LESS, SECOND, SECOND_FACTOR, WATCHER
@@ -22,11 +22,6 @@ from bough.sweeps import calls
 SIDES = {"+": 1.0, "-": -1.0}
 PULLS = 1e-10                   # N or N m: by which a contact may pull before it parts
 OUTSIDE = 1e-9                  # of its play: by more than that a coupling is outside of it
-
-
-def touching(system: System) -> list[Coupling]:
-    """The couplings with hard contacts."""
-    return [coupling for coupling in system.couplings.values() if coupling.touches]
 
 
 def side_of(model: Model, coupling: Coupling) -> float:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,10 +11,12 @@ from bough.compile.hold_tables import Hold
 from bough.describe import Loop
 from bough.errors import StateError
 from bough.integrate.compiled import loops
-from bough.integrate.event_handler import EventHandler
 from bough.integrate.run import Run
 from bough.integrate.trajectory import Occurrence
 from bough.model import Model
+
+if TYPE_CHECKING:
+    from bough.integrate.event_handler import EventHandler
 
 COUNTS = ("t", "shown", "steps", "rejected", "wall", "begun", "done", "dropped")
 ARRAYS = ("x", "u", "failed", "carry")

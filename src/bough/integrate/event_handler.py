@@ -1,31 +1,25 @@
-"""Quantities that a run watches: rows for the compiled loops, and the moment at which one passes zero.
-
-What happens in a run: events lock, release and prescribe coordinates, stops come into contact and part [B 18].
+"""What happens in a run: events lock, release and prescribe coordinates, stops come into contact and part [B 18].
 
 A run goes from one event to the next.  Between them nothing switches, so that every step is as smooth as its method needs it; the
 moment at which a watched quantity passes its value is found by taking the step in which it does again, shorter and shorter.
-
-Tanks in a run: flow and thrust end where the propellant does, at a moment that is found inside a step [B 90].
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from bough.analyze.impulse import Jump, jump
-from bough.compile.coordinates import coordinate_place, sticking, targets_of
-from bough.compile.friction_tank_tables import EMPTY, engine_of, fed_tanks
+from bough.compile.coordinates import coordinate_place, sticking, targets_of, touching
 from bough.compile.hold_tables import Hold
 from bough.compile.layout import Floats
 from bough.describe import Coupling, Detach, Event, Friction, Lock, Prescribe, Stop, Tank
 from bough.describe.parts.connection import Connecting
-from bough.errors import StateError
-from bough.integrate.backlash import directions, impact, play_of, side_of, start_play, switched_side, touching, watch_play
-from bough.integrate.compiled.loops import DIRECTION, FIRST, FIRST_FACTOR, LESS, SAME, SECOND, SECOND_FACTOR, WATCHER
-from bough.integrate.compiled.loops import DIRECTION as FACES
+from bough.integrate.backlash import directions, impact, play_of, side_of, start_play, switched_side, watch_play
+from bough.integrate.compiled.loops import LESS, SAME
 from bough.integrate.connecting import Connection
+from bough.integrate.emptying import emptied, feeding, start_tanks, watch_tank
 from bough.integrate.sticking import (
     Measured,
     by_speed,
@@ -40,16 +34,8 @@ from bough.integrate.sticking import (
     watch_friction,
 )
 from bough.integrate.trajectory import Occurrence
+from bough.integrate.watchers import facing, watched, watcher
 from bough.model import Model
-
-SHARE = 1e-12                   # of a step: how precisely the moment of an event is found
-
-
-def watcher(place: int, factor: float, value: float, direction: float, second: int = 0, second_factor: float = 0.0) -> Floats:
-    row = np.zeros(WATCHER)
-    row[FIRST], row[FIRST_FACTOR], row[SECOND], row[SECOND_FACTOR] = place, factor, second, second_factor
-    row[LESS], row[DIRECTION] = factor*value, direction
-    return row
 
 
 def is_measured(event: Event, model: Model) -> bool:
@@ -83,63 +69,11 @@ def stop_watchers(model: Model, stop: Stop, x: Floats) -> tuple[Floats, Floats |
     return beyond, None
 
 
-def facing(row: Floats, direction: float) -> Floats:
-    row[DIRECTION] = direction
-    return row
-
-
 def pushes(model: Model, stop: Stop, x: Floats) -> bool:
     """Whether a stop is in contact: the coordinate is beyond its limit, and spring and damper do not pull."""
     (q, v), state = coordinate_place(model.system, stop.coordinate), model.state(x)
     depth, rate = stop.side*(float(state.q[q]) - stop.limit), stop.side*float(state.v[v])
     return depth >= 0.0 and stop.stiffness*depth + stop.damping*rate > 0.0
-
-
-def watcher_rows(watchers: Sequence[tuple[Any, Floats]]) -> Floats:
-    """Those of all watchers, for the compiled loops."""
-    return np.array([row for _, row in watchers]).reshape(-1, WATCHER)
-
-
-def watched(row: Floats, x: Floats) -> float:
-    """As the compiled loops say it."""
-    return float(row[FIRST_FACTOR]*x[int(row[FIRST])] + row[SECOND_FACTOR]*x[int(row[SECOND])] - row[LESS])
-
-
-def crosses(row: Floats, before: Floats, after: Floats) -> bool:
-    a, b, direction = watched(row, before), watched(row, after), row[DIRECTION]
-    return bool((direction >= 0.0 and a < 0.0 <= b) or (direction <= 0.0 and a > 0.0 >= b))
-
-
-def passing(rows: Floats, before: Floats, after: Floats) -> list[int]:
-    """Which watchers pass. Where none does but the compiled loops, which round otherwise, saw one: those that start at zero to
-    rounding and leave it."""
-    found = [i for i, row in enumerate(rows) if crosses(row, before, after)]
-    return found or [i for i, row in enumerate(rows) if _leaves(row, before, after)]
-
-
-def _leaves(row: Floats, before: Floats, after: Floats) -> bool:
-    terms = abs(row[FIRST_FACTOR]*before[int(row[FIRST])]) + abs(row[SECOND_FACTOR]*before[int(row[SECOND])]) + abs(row[LESS])
-    b, direction = watched(row, after), row[DIRECTION]
-    at_zero = abs(watched(row, before)) <= 4*np.finfo(float).eps*terms
-    return bool(at_zero and ((direction >= 0.0 and b >= 0.0) or (direction <= 0.0 and b <= 0.0)))
-
-
-def find_moment(rows: Floats, x: Floats, start: float, step: float, state_after: Callable[[float], Floats]) -> float:
-    """The length of the shortest step after which a watcher has passed: the end of a bracket of SHARE of the step, or of the
-    rounding of the time. If none passes but by the rounding of the compiled loops, it does so at once."""
-    from scipy.optimize import brentq  # slow to import
-    tolerance = max(SHARE*step, float(np.spacing(start + step)))
-    moments = []
-    for row in rows:
-        if crosses(row, x, state_after(step)):
-            at_once = watched(row, state_after(0.0))*watched(row, state_after(step)) > 0.0       # a force that jumps at the start
-            if at_once:
-                return tolerance
-            moment = brentq(lambda h, row=row: watched(row, state_after(h)), 0.0, step, xtol=tolerance, rtol=8.9e-16)
-            while moment < step and not crosses(row, x, state_after(moment)):
-                moment = min(moment + tolerance, step)
-            moments.append(moment)
-    return min(moments, default=tolerance)
 
 
 # ---- event handler ---------------------------------------------------------------------------------------------------------
@@ -348,39 +282,3 @@ def started(model: Model, name: str, hold: Hold, position: float) -> Hold:
     """A motion that starts where the coordinate is."""
     trial = model.switched({name: hold})
     return Hold(hold.motion, hold.origin, position - float(trial.motion(hold.origin)[name][0]))
-
-
-def mass_place(model: Model, tank: Tank) -> int:
-    """Where in x its mass is."""
-    return int(model.layout.tanks.start) + list(model.system.tanks).index(tank.name)
-
-
-def feeding(model: Model) -> list[Tank]:
-    """Tanks that feed."""
-    tanks = model.system.tanks.values()
-    dry = {engine_of(tank) for tank in tanks if tank.name + EMPTY in model.contacts}
-    return [tank for tank in fed_tanks(model.system) if engine_of(tank) not in dry]
-
-
-def watch_tank(model: Model, tank: Tank) -> Floats:
-    """Until it is empty."""
-    row = np.zeros(WATCHER)
-    row[FIRST], row[FIRST_FACTOR], row[LESS], row[FACES] = mass_place(model, tank), 1.0, tank.residual, -1.0
-    return row
-
-
-def emptied(model: Model, tank: Tank, x: Floats) -> tuple[Model, str]:
-    """The model from then on, in which it feeds no more, nor do others of its engine; and what happened."""
-    x[mass_place(model, tank)] = tank.residual
-    others = [each.name for each in model.system.tanks.values() if each is not tank and engine_of(each) == engine_of(tank)]
-    text = "is empty" + (f", and {', '.join(others)} stop with it" if others else "")
-    return model.switched(model.holds, [*model.contacts, tank.name + EMPTY]), text
-
-
-def start_tanks(model: Model, x: Floats) -> None:
-    """At the start: nothing can feed from an empty tank."""
-    for tank in feeding(model):
-        mass = float(x[mass_place(model, tank)])
-        if mass <= tank.residual:
-            raise StateError(f"tank '{tank.name}' has {mass:.6g} kg of propellant at the start and a residual of "
-                             f"{tank.residual:g} kg: it is empty already; give it propellant, or a flow of 0 and no input")

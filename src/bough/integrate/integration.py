@@ -3,25 +3,24 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bough import analyze
+from bough import compile as builders
+from bough import integrate as optional
 from bough.compile.batch import APART, choosing
-from bough.compile.coordinates import holdable, member_of, sticking
-from bough.compile.friction_tank_tables import can_empty
+from bough.compile.coordinates import holdable, member_of, sticking, touching
 from bough.compile.layout import Floats
 from bough.describe.numeric import shown
 from bough.describe.settings import wrong_option, wrong_options
 from bough.errors import StateError, StepWarning, similar
 from bough.integrate.advance import advance
 from bough.integrate.automatic import choose_method, local_rates
-from bough.integrate.backlash import touching
-from bough.integrate.checkpoint import recall, remember
 from bough.integrate.closing import close_start, corrected, stabilization, stabilized
 from bough.integrate.compiled import loops
-from bough.integrate.event_handler import EventHandler
 from bough.integrate.laws import Laws, continuous_states
 from bough.integrate.methods import ADAPTIVE, FIXED, IMPLICIT
 from bough.integrate.run import ATOL, RTOL, STIFF, Plan, Progress, Run
@@ -36,17 +35,18 @@ from bough.integrate.step_safety import (
     check_step,
     estimate_error,
     explain_divergence,
-    fastest_of,
     longest_step,
     notes,
     unfollowed,
-    without_local,
     worth_checking,
 )
 from bough.integrate.trajectory import Sampling, Trajectory, check_clock, choose_sampling, moment, positive
 from bough.kernels.lanes import ONE
 from bough.model import Model
 from bough.progress import Bar
+
+if TYPE_CHECKING:
+    from bough.integrate.event_handler import EventHandler
 
 DYNAMICS = ("auto", *loops.FIXED)
 METHODS = (*FIXED, *ADAPTIVE, *STIFF, "auto")
@@ -87,7 +87,8 @@ class Integration:
         extended = model.with_law_states(len(continuous_states(every)) + audit)
         system = model.system
         masses = starting_masses(model, tanks0) if x is None else extended.state(x).tanks
-        self.events = bool(system.events or system.stops or sticking(system) or touching(system) or can_empty(system, masses))
+        self.events = bool(system.events or system.stops or sticking(system) or touching(system)
+                           or (system.tanks and builders.tank_tables.can_empty(system, masses)))
         if pars is None:
             pars = extended.tables.pars if parameters is None or self.events else extended.parameter_tables(parameters)
         self.options = {"t0": float(t0), "method": method, **steps, "dynamics": dynamics, "seed": seed, "stabilize": stabilize,
@@ -119,10 +120,9 @@ class Integration:
                              "compiled controller (bough.controller)")
 
         if parameters is not None and not self.events:
-            from bough.analyze.parameter_rows import check_in_tables
-            check_in_tables(model, parameters)
+            analyze.parameter_rows.check_in_tables(model, parameters)
 
-        def run(base: Model, own: Floats, rows: slice, changed: Any, handler: EventHandler | None = None) -> Run:
+        def run(base: Model, own: Floats, rows: slice, changed: Any, handler: "EventHandler | None" = None) -> Run:
             n, members = len(x[rows]), range(len(x))[rows]
             numbered = members if numbers is None else numbers[rows]
             together = self.batched and not self.events and not reproducible and numbers is None
@@ -135,10 +135,10 @@ class Integration:
         def alone(i: int) -> Run:
             """A run with events, on a model with its own parameters, which may affect events and stops."""
             if parameters is None:
-                return run(extended, pars, slice(i, i + 1), None, EventHandler(extended))
+                return run(extended, pars, slice(i, i + 1), None, optional.event_handler.EventHandler(extended))
             base = member_model(model, parameters, i).with_law_states(extended.layout.law_states)
             own = stabilized(base, base.tables.pars, chosen, method, dt if fixed else None)
-            return run(base, own, slice(i, i + 1), None, EventHandler(base))
+            return run(base, own, slice(i, i + 1), None, optional.event_handler.EventHandler(base))
 
         every_member = None if parameters is None else [member_of(parameters, i) for i in range(len(x))]
         self.runs = [alone(i) for i in range(len(x))] if self.events else [run(extended, pars, slice(None), every_member)]
@@ -240,7 +240,7 @@ class Integration:
         """All data needed to resume, except the samples: strings and numbers."""
         sampling = None if self.sampling is None else (self.sampling.start, self.sampling.period)
         return {"options": self.options, "batched": self.batched, "assembled": self.assembled, "sampling": sampling,
-                "end": self.end, "checkpoint": self.checkpoint, **remember(self.runs)}
+                "end": self.end, "checkpoint": self.checkpoint, **optional.checkpoint.remember(self.runs)}
 
     @classmethod
     def resumed(cls, model: Model, memory: Mapping[str, Any], samples: Mapping[str, Floats], laws: Sequence[Any] = (),
@@ -260,7 +260,7 @@ class Integration:
             run.out[:, :n*run.x.shape[1]] = states.reshape(len(run.x), -1)
             run.u_out[:, :n*run.u.shape[1]] = controls.reshape(len(run.x), -1)
             first = rows.stop
-        recall(found.runs, memory)
+        optional.checkpoint.recall(found.runs, memory)
         for run in found.runs:
             run.samples = run.samples[:run.done]
         return found
@@ -433,7 +433,7 @@ def step_lines(model: Model) -> list[tuple[str, str]]:
     check = check_step(run)
     found = [("steps", str(check))]
     if not run.implicit and check.fastest.rate:
-        rest = fastest_of(run, pars=without_local(model.tables, run.pars))
+        rest = optional.eigenvalues.fastest_of(run, pars=optional.eigenvalues.without_local(model.tables, run.pars))
         limit = longest_step(FIXED["imex2"](), rest.values[:LEADING])
         rate = f"as fast as {rest}" if rest.rate else "at rest"
         found.append(("", f"without springs, dampers and modes of its own {rate}; imex2 is stable up to "

@@ -3,10 +3,11 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bough import integrate as optional
 from bough.compile.batch import call, direct, group_parameters, linked
 from bough.compile.coordinates import sticking
 from bough.compile.layout import Floats
@@ -15,15 +16,17 @@ from bough.errors import StateError
 from bough.integrate.compiled import loops
 from bough.integrate.compiled.loops import SAME
 from bough.integrate.compiled.stepping import CORRECTIONS, SPEEDS, STAGES
-from bough.integrate.event_handler import EventHandler
 from bough.integrate.laws import Laws, measure
 from bough.integrate.methods import ADAPTIVE, FIXED, IMPLICIT
-from bough.integrate.rehanging import Rehung, hang_ahead, hung_roots
 from bough.integrate.trajectory import check_room
 from bough.kernels.lanes import ONE, Lanes
 from bough.kernels.linker import raise_failure
 from bough.model import Model
 from bough.sweeps import fields as f
+
+if TYPE_CHECKING:
+    from bough.integrate.event_handler import EventHandler
+    from bough.integrate.rehanging import Rehung
 
 STIFF = {"radau": "Radau", "bdf": "BDF", "lsoda": "LSODA"}      # SciPy's solvers
 RTOL, ATOL = 1e-9, 1e-12                                        # of the adaptive methods
@@ -68,7 +71,7 @@ class Run:
     laws: Laws
     start: float
     samples: Floats                                     # times to record
-    handler: EventHandler | None = None
+    handler: "EventHandler | None" = None
     progress: Progress | None = None
     turn: tuple[int, int] = (0, 1)                      # index and number of members that run one after the other
     changed: list[dict[str, Floats]] | None = None      # parameters of each row, where they differ
@@ -91,7 +94,7 @@ class Run:
     goal: float = np.inf                                # final time, for the progress
     dropped: float = -np.inf                            # time of the last sample that was recorded and dropped
     moved: tuple[Floats, Floats] | None = None          # x and u, while they are replaced by views of the workspace
-    rehung: Rehung | None = None                        # takes the steps if attachments need no loop
+    rehung: "Rehung | None" = None                      # takes the steps if attachments need no loop
 
     def __post_init__(self) -> None:
         rows, nx = self.x.shape
@@ -175,12 +178,12 @@ class Run:
         if self.rehung is None or not self.rehung.serves(self, model):
             self.rehung = self._hang(model)
 
-    def _hang(self, model: Model) -> Rehung | None:
+    def _hang(self, model: Model) -> "Rehung | None":
         """The run that takes the steps if attachments need no loop; None otherwise, and for models that are only tried."""
         if self.handler is None or model is not self.handler.model or self.plan.method in STIFF or not model.system.loops:
             return None
-        hung = hung_roots(model, self.handler.waiting, self._controlled)
-        return Rehung(self, hung) if hung else None
+        hung = optional.rehanging.hung_roots(model, self.handler.waiting, self._controlled)
+        return optional.rehanging.Rehung(self, hung) if hung else None
 
     @property
     def _controlled(self) -> bool:
@@ -248,7 +251,7 @@ class Run:
                 self.prepare()                                                  # laws act on held coordinates
             self.handler.start(self.start, self.x[0])
             if self.plan.method not in STIFF:
-                hang_ahead(self.handler.model, self.handler.waiting, self._controlled)
+                optional.rehanging.hang_ahead(self.handler.model, self.handler.waiting, self._controlled)
         self.begun = True
         self.prepare()
         held = self.driven_but_held(self.in_force(self.t, self.x)[:, None])

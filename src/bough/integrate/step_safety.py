@@ -1,38 +1,25 @@
-"""How fast the assembled system moves about a state, and how long a step of a method may be for it; whether steps of a fixed length
-are short enough, said before they are taken, and after.
-
-Eigenvalues of largest size of the derivative of x' by x come from Arnoldi's method: it asks for derivatives along some tens of
-directions only, each the difference of two evaluations with all that acts: springs, modes, lines, laws, loops.  An evaluation is a
-short step of Euler's method by the kernel that the run itself uses, so nothing is compiled for it.
-"""
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+"""Whether steps of a fixed length are short enough: how long a step of a method may be for the assembled system, said before steps
+are taken; and after, what their error was."""
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bough.compile.batch import group_parameters, lanes_for
-from bough.compile.coordinates import holdable
+from bough import integrate as optional
+from bough.compile.batch import lanes_for
 from bough.compile.layout import Floats
-from bough.compile.tables import Tables
 from bough.integrate.compiled import loops
-from bough.integrate.compiled.stepping import CROMER, HEADER, LAST_IS_FIRST, STAGES, tableau
+from bough.integrate.compiled.stepping import CROMER, HEADER, LAST_IS_FIRST, STAGES
 from bough.integrate.methods import FIXED
 from bough.integrate.run import Run
-from bough.model import Model
 from bough.sweeps import fields as f
-from bough.sweeps import records as r
 
-Complexes = NDArray[np.complex128]
-Rate = Callable[[Floats], Floats]
-MOST_DIRECTIONS = 40                # of Arnoldi's method
-CONVERGED = 0.05                    # of its size: an eigenvalue is known that well
-DIFFERENCE = 1e-6                   # by how much a scaled state is moved
-SHORT = 1e-4                        # s: the step by which rates are found; rounding leaves 1e-12 of them
+if TYPE_CHECKING:
+    from bough.integrate.eigenvalues import Complexes, Fastest
+
 GROWTH = 1e-3                       # of a step: more is no rounding
 REACH = np.geomspace(1e-2, 1e2, 60)                 # steps times the size of an eigenvalue that are tried first
-NOTHING = 1e-6                      # 1/s: slower is rounding
-TOO_FAST = 1e100                    # 1/s: squares of what is faster may not be finite
 LEADING = 8                         # eigenvalues that a step is measured by
 LOOKS = 12                          # steps whose error is estimated
 SHORT_RUN = 2e5                     # steps times speeds: a few hundredths of a second; less is looked at where springs say so
@@ -40,166 +27,6 @@ UNRESOLVED = 2.0                    # rad in a step, of a spring or mode by itse
 SMALL = 1e-4                        # of the largest range of all coordinates: one that moves less is measured by that
 WRONG = 0.1                         # of the range of a coordinate: an error that is told aloud
 FOLLOWED = 0.5                      # rad in a step: six steps while teeth bounce, which then leave an error of a hundredth
-
-
-@dataclass(frozen=True)
-class Fastest:
-    """The eigenvalues of largest size [1/s], the largest first, and the entry of x that moves most with that one."""
-    values: Complexes
-    entry: int
-
-    @property
-    def rate(self) -> float:
-        """The size of the largest [rad/s]; 0 if nothing moves."""
-        return float(abs(self.values[0])) if len(self.values) and abs(self.values[0]) > NOTHING else 0.0
-
-    @property
-    def oscillates(self) -> bool:
-        return bool(len(self.values)) and abs(self.values[0].imag) > abs(self.values[0].real)
-
-    def __str__(self) -> str:
-        return f"{self.rate/(2*np.pi):.4g} Hz" if self.oscillates else f"{self.rate:.4g}/s"
-
-
-# ---- eigenvalues ---------------------------------------------------------------------------------------------------------
-def fastest(rates: Rate, x: Floats, speeds: slice, quaternions: Sequence[int], held: Sequence[int] = ()) -> Fastest:
-    """Of x' = rates(x), rows in and out, about a state.  `speeds`: which entries of x are speeds, so that they and their
-    coordinates weigh alike; `quaternions`: where they start, for they keep their length; `held`: entries that are given."""
-    scale, rng = np.ones(len(x)), np.random.default_rng(0)
-
-    def tangent(z: Floats) -> Floats:
-        z[list(held)] = 0.0
-        for at in quaternions:
-            z[at:at + 4] -= (z[at:at + 4] @ x[at:at + 4])*x[at:at + 4]
-        return z
-
-    def along(z: Floats) -> Floats:
-        moved = DIFFERENCE*scale*tangent(z.copy())
-        forth, back = rates(np.array([x + moved, x - moved]))
-        return tangent((forth - back)/(2.0*DIFFERENCE*scale))
-
-    start, size = rng.standard_normal(len(x)), 0.0
-    for _ in range(4):                              # a few powers say how fast it is, and so how speeds compare with coordinates
-        start = start/np.linalg.norm(start)
-        start = along(start)
-        if not 0.0 < np.abs(start).max() < TOO_FAST:
-            return Fastest(np.zeros(0, complex), 0)
-        size = float(np.linalg.norm(start))
-        scale[speeds] *= max(size**0.5, 1e-3) if (scale == 1.0).all() else 1.0
-    return arnoldi(along, start, min(MOST_DIRECTIONS, len(x)))
-
-
-def arnoldi(along: Rate, start: Floats, directions: int) -> Fastest:
-    """The eigenvalues of largest size of a linear map that a few directions show well enough."""
-    basis, H = np.zeros((directions + 1, len(start))), np.zeros((directions + 1, directions))
-    basis[0] = start/np.linalg.norm(start)
-    for k in range(directions):
-        image = along(basis[k])
-        for _ in range(2):                                          # once more, for rounding
-            shares = basis[:k + 1] @ image
-            H[:k + 1, k] += shares
-            image = image - shares @ basis[:k + 1]
-        H[k + 1, k] = np.linalg.norm(image)
-        if not np.isfinite(H[k + 1, k]) or H[k + 1, k] <= 1e-10*np.abs(H).max():
-            directions = k + 1
-            break
-        basis[k + 1] = image/H[k + 1, k]
-    values, vectors = np.linalg.eig(H[:directions, :directions])
-    order = np.argsort(-np.abs(values))
-    left = np.abs(H[directions, directions - 1]*vectors[-1]) if directions < H.shape[0] else np.zeros(len(values))
-    known = [i for i in order if left[i] <= CONVERGED*np.abs(values[order[0]])] or list(order[:1])
-    moves = np.abs(basis[:directions].T @ vectors[:, known[0]])
-    return Fastest(values[known], int(moves.argmax()))
-
-
-def held_entries(model: Model) -> list[int]:
-    """Entries of x that are locked or prescribed: they are where they are, however the rest moves."""
-    known = [coordinate for name, coordinate in holdable(model.system).items() if name in model.holds]
-    return [each.q for each in known if each.q is not None] + [model.nq + each.v for each in known]
-
-
-# ---- rates of a run --------------------------------------------------------------------------------------------------------
-def rates_of(run: Run, *, entry: int | None = None, pars: Floats | None = None, laws: bool = True) -> Rate:
-    """x' of rows of states, as the first state of a run sees them at the present time; without what a count in the header of plan
-    says, with other parameters, or without compiled laws."""
-    lanes, nx = lanes_for(len(run.x)), run.x.shape[1]
-    (tables, _), (_, table, _, at), _, ws = run.arguments(lanes)
-    tables = replace(tables, plan=tables.plan.copy())
-    frictions = tables.rows("frictions")
-    frictions[frictions[:, f.FRICTION_LAW] == f.SLIDES, f.FRICTION_ACTS] = 0        # it has no derivative where it may stick
-    if entry is not None:
-        tables.plan[entry] = 0
-    own = np.repeat((run.pars if pars is None else pars)[:1], 1 if len(run.pars) == 1 else lanes.width, axis=0)
-    table = table if laws else np.zeros_like(table)
-    stepper = tableau([0.0], [[]], [1.0]), table, np.zeros(run.laws.scratch + 1), at
-    grid = np.array([[run.t, SHORT, 0.0, 1.0]])
-
-    def rates(x: Floats) -> Floats:
-        rows = np.repeat(x, lanes.width, axis=0) if lanes.width > 1 else x
-        end, none, u = rows.copy(), np.zeros((len(rows), 0)), np.repeat(run.u[:1], len(rows), axis=0)
-        given = (end, u, none, none, np.full((len(rows), 2), np.nan), np.zeros((0, loops.WATCHER)), np.zeros(2),
-                 np.array([0.0, np.inf, 0.0, 0.0]), np.repeat(run.ahead[:1], len(rows), axis=0))
-        run.take_fixed((tables, group_parameters(own, lanes)), stepper, grid, np.zeros(0), given, ws,
-                       np.zeros((len(rows), loops.CARRY + nx)))
-        return np.asarray((end - rows)/SHORT)[::lanes.width]
-    return rates
-
-
-def fastest_of(run: Run, x: Floats | None = None, *, entry: int | None = None, pars: Floats | None = None,
-               laws: bool = True) -> Fastest:
-    """Of the first state of a run as it is now, or of another one."""
-    layout, at = run.model.layout, run.x[0] if x is None else x
-    moving = slice(layout.v.start, layout.wheels.stop)
-    return fastest(rates_of(run, entry=entry, pars=pars, laws=laws), at, moving, list(run.model.tables.parts.quaternions),
-                   held_entries(run.model))
-
-
-def without_local(tables: Tables, pars: Floats) -> Floats:
-    """Parameters without what implicit methods take as it is at the end of a stage: springs, dampers and drag of hinges, couplings
-    that give way, and modes."""
-    pars, at = pars.copy(), tables.size(f.PAR_SPRINGS)
-    for j, row in enumerate(tables.rows("springs")):
-        if row[f.SPRING_LOCAL]:
-            pars[:, [at + j*f.SPRING_PARS + f.STIFFNESS, at + j*f.SPRING_PARS + f.DAMPING]] = 0.0
-    at = tables.size(f.PAR_COUPLINGS)
-    for i in range(tables.size(f.N_COUPLINGS)):
-        pars[:, [at + i*f.COUPLING_PARS + f.COUPLING_STIFFNESS, at + i*f.COUPLING_PARS + f.COUPLING_DAMPING]] = 0.0
-    at = tables.size(f.PAR_FRICTIONS)
-    for j, row in enumerate(tables.rows("frictions")):
-        if row[f.FRICTION_HINGE]:
-            smooth = row[f.FRICTION_LAW] not in (f.SLIDES, f.BRISTLES)
-            drags = [f.VISCOUS, *[f.COULOMB, f.STATIC_MORE, f.LOAD_FACTOR]*smooth]
-            pars[:, [at + j*f.FRICTION_PARS + each for each in drags]] = 0.0
-    for row in tables.rows("flexible"):
-        n = int(row[f.MODES])
-        counts = [int(row[entry]) for entry in (f.MODES, f.CARRIED, f.HAS_PAIRS, f.HAS_TURNS, f.DIAGONAL, f.SPINS)]
-        start = int(row[f.FLEX_PAR]) + r.FLEXIBLE_PARAMETERS.places(*counts)["elastic"][0] + n
-        pars[:, start:start + (2*n if row[f.DIAGONAL] else 2*n*n)] = 0.0
-    return pars
-
-
-def causes(run: Run, pars: Floats, whole: float) -> list[str]:
-    """What makes the explicit part of a system as fast as it is: those kinds of things without which it is slower by a third."""
-    tables, model = run.model.tables, run.model
-    calm, still = pars.copy(), run.x[0].copy()
-    calm[:, f.STABILIZATION] = 0.0
-    still[model.layout.v] = 0.0
-
-    trials: dict[str, Callable[[], Fastest]] = {}
-    if run.laws.table[0]:
-        trials["the gains of compiled laws"] = lambda: fastest_of(run, pars=pars, laws=False)
-    if tables.size(f.N_ELEMENTS):
-        kinds = sorted({element.noun for element in model.system.elements.values()})
-        trials[f"force elements ({', '.join(kinds)})"] = lambda: fastest_of(run, pars=pars, entry=f.N_ELEMENTS)
-    if tables.size(f.N_FREES):
-        trials["springs in the joints of loops"] = lambda: fastest_of(run, pars=pars, entry=f.N_FREES)
-    if tables.size(f.N_FRICTIONS):
-        trials["friction"] = lambda: fastest_of(run, pars=pars, entry=f.N_FRICTIONS)
-    if pars[:, f.STABILIZATION].any():
-        trials["Baumgarte's stabilization"] = lambda: fastest_of(run, pars=calm)
-    if run.x[0][model.layout.v].any():
-        trials["its rates: centrifugal and gyroscopic forces"] = lambda: fastest_of(run, still, pars=pars)
-    return [name for name, trial in trials.items() if trial().rate < 0.67*whole]
 
 
 # ---- methods ---------------------------------------------------------------------------------------------------------------
@@ -249,7 +76,7 @@ def order_of(tableau: Floats) -> int:
     return 1 if tableau[CROMER] else 1 + (met.index(False) if False in met else len(met))
 
 
-def longest_step(tableau: Floats, values: Complexes) -> float:
+def longest_step(tableau: Floats, values: "Complexes") -> float:
     """The longest step [s] up to which a method keeps motions with these eigenvalues from growing that do not by themselves."""
     found = np.inf
     for value in values:
@@ -276,9 +103,9 @@ def longest_step(tableau: Floats, values: Complexes) -> float:
 class StepCheck:
     """How fast the system is at a state, and the longest step that a method may take for it."""
     method: str
-    fastest: Fastest
+    fastest: "Fastest"
     where: str                              # what moves most with it
-    explicit: Fastest | None                # of implicit methods: the same of what they take explicitly
+    explicit: "Fastest | None"              # of implicit methods: the same of what they take explicitly
     longest: float                          # s
     reasons: tuple[str, ...] = ()           # what makes the explicit part fast
 
@@ -303,12 +130,12 @@ class StepCheck:
 def check_step(run: Run, x: Floats | None = None, dt: float | None = None) -> StepCheck:
     """Of the first state of a run with fixed steps, as it is now, or of another one; with reasons where dt is too long."""
     method = run.plan.method
-    whole, tableau, rest = fastest_of(run, x), FIXED[method](), None
-    calm = without_local(run.model.tables, run.pars)
+    whole, tableau, rest = optional.eigenvalues.fastest_of(run, x), FIXED[method](), None
+    calm = optional.eigenvalues.without_local(run.model.tables, run.pars)
     if run.implicit:
-        rest = fastest_of(run, x, pars=calm)
+        rest = optional.eigenvalues.fastest_of(run, x, pars=calm)
     limit = longest_step(tableau, (rest or whole).values[:LEADING])
-    reasons = tuple(causes(run, calm, rest.rate)) if rest is not None and dt is not None and dt > limit else ()
+    reasons = tuple(optional.eigenvalues.causes(run, calm, rest.rate)) if rest is not None and dt is not None and dt > limit else ()
     return StepCheck(method, whole, run.model.entry_name(whole.entry), rest, limit, reasons)
 
 
@@ -400,6 +227,7 @@ def bounces(run: Run, x: Floats, states: Floats | None = None) -> list[Bounce]:
                 continue
         pushed, push = run.pars.copy(), k*max(float(play[0, 0]), 1e-6)
         pushed[:, at + i*f.COUPLING_PARS + f.COUPLING_PRELOAD] += push
+        rates_of = optional.eigenvalues.rates_of
         mobility = abs(float(c[0] @ (rates_of(run, pars=pushed)(x[None]) - rates_of(run)(x[None]))[0, v]))/push
         found.append(Bounce(name, max(float(np.sqrt(k*mobility)), float(own[0, f.COUPLING_DAMPING]*mobility))))
     return [bounce for bounce in found if bounce.rate > 0.0]

@@ -16,9 +16,9 @@ from bough.errors import BoughError
 from bough.integrate.compiled.loops import SAME, STEP
 from bough.integrate.compiled.stepping import HEADER
 from bough.integrate.compiled.tangent_steps import rate_tangents
-from bough.integrate.event_handler import crosses, find_moment
 from bough.integrate.laws import law_table
 from bough.integrate.run import STIFF, Run
+from bough.integrate.watchers import crosses, find_moment
 from bough.kernels.lanes import DUAL
 from bough.model import Model
 from bough.sweeps import fields as f

@@ -2,16 +2,19 @@
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bough.analyze.impulse import Jump
+from bough import analyze
 from bough.compile.layout import EXHAUST, Floats, State, run_states
 from bough.describe.numeric import shown
 from bough.errors import StateError
 from bough.kernels.lanes import Lanes
 from bough.model import Model
+
+if TYPE_CHECKING:
+    from bough.analyze.impulse import Jump
 
 DEFAULT_SAMPLES = 100
 
@@ -27,7 +30,7 @@ class Occurrence:
     time: float
     name: str
     what: str
-    jump: Jump | None = None
+    jump: "Jump | None" = None
     gone: Mapping[str, float] = field(default_factory=dict)
 
     def __str__(self) -> str:
@@ -41,7 +44,7 @@ class Occurrence:
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> "Occurrence":
         given = dict(mapping)
-        return cls(**given | {"jump": None if given["jump"] is None else Jump(**given["jump"])})
+        return cls(**given | {"jump": None if given["jump"] is None else analyze.impulse.Jump(**given["jump"])})
 
 
 @dataclass(frozen=True)

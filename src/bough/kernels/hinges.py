@@ -26,6 +26,7 @@ WELD, REVOLUTE, PRISMATIC, SPHERICAL, FREE, MODAL, NODE = range(7)
 N_COORDINATES = (0, 1, 1, 4, 7)            # MODAL: the number of modes; NODE: none of its own
 N_SPEEDS = (0, 1, 1, 3, 6)
 GAIN_SIZE = (6, 8, 8, 12, 6, 6, 6)         # numbers that one sweep stores for the next: G, nu (and 1/D), or a wrench
+SHORTEST, LONGEST = 1e-24, 1e24            # square of the length of a quaternion
 
 
 @leaf

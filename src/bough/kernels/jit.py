@@ -139,7 +139,9 @@ class DiskCache(NullCache):
         return None if data is None else compiler.CompileResult._rebuild(target_context, *pickle.loads(data))
 
     def save_overload(self, sig, cres):
-        path, data = self.path(sig, cres.codegen), dumps(cres._reduce())
+        *parts, environments = cres._reduce()
+        read = tuple(each for each in environments if each.consts)          # the others name files, which loading would import
+        path, data = self.path(sig, cres.codegen), dumps((*parts, read))
         part = path.with_suffix(f".{uuid.uuid4().hex[:8]}")
         try:
             part.write_bytes(_digest(data) + data)

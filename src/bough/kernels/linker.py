@@ -10,6 +10,7 @@ Only addresses and integers are passed: plan, pars, tables, ws, route and spots 
 import ctypes
 import inspect
 import threading
+from importlib import import_module
 from typing import NamedTuple
 
 import numpy as np
@@ -29,12 +30,25 @@ class Use(NamedTuple):
     rounds: int
 
 
-SWEEPS: list = []                                   # all sweeps, by number
-USES: list[Use] = []                                # the corresponding Use
+NAMES: list[str] = []                               # of all sweeps, "package.file.function", by number
+SWEEPS: dict = {}                                   # those of the files that are imported, by name
+USES: dict[str, Use] = {}                           # the corresponding Use
 ROOM = 64                                           # number of addresses in a table
 TABLES = {name: TableType(types.int64 if name in ("plan", "route") else types.float64)
           for name in ("plan", "tables", "route", "spots", "base")}
 _I64 = ir.IntType(64)
+
+
+def declare(package, files):
+    """Number the sweeps of a package, {file: names of its sweeps}: so they are known before their files are imported."""
+    NAMES.extend(f"{package}.{file}.{name}" for file, names in files.items() for name in names)
+
+
+def sweep_named(name):
+    """A sweep; its file is imported if it is not yet."""
+    if name not in SWEEPS:
+        import_module(name.rpartition(".")[0])
+    return SWEEPS[name]
 
 
 def sweep(function=None, *, needs=None, excludes=None, method=None, rounds=1):
@@ -46,10 +60,12 @@ def sweep(function=None, *, needs=None, excludes=None, method=None, rounds=1):
         return lambda function: sweep(function, needs=needs, excludes=excludes, method=method, rounds=rounds)
     if config.DISABLE_JIT:
         return function
-    number, names = len(SWEEPS), list(inspect.signature(function).parameters)
-    SWEEPS.append(cached(function, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True))
-    USES.append(Use(needs, excludes, method, rounds))
-    key = f"{function.__module__}.{function.__name__}"
+    key, names = f"{function.__module__}.{function.__name__}", list(inspect.signature(function).parameters)
+    if key not in NAMES:
+        raise ValueError(f"{key} has no number; give it one, where its package declares its sweeps")
+    number = NAMES.index(key)
+    SWEEPS[key] = cached(function, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    USES[key] = Use(needs, excludes, method, rounds)
 
     @infer_global(function, typing_key=key)
     class Call(AbstractTemplate):
@@ -140,8 +156,8 @@ def _link(table, number):
             found = _by_address[table]
             with _lock:
                 if not found.addresses[1 + number]:
-                    found.addresses[1 + number] = compiled_address(SWEEPS[number], found.features, found.width, found.own,
-                                                                            found.tangents)
+                    found.addresses[1 + number] = compiled_address(sweep_named(NAMES[number]), found.features, found.width,
+                                                                   found.own, found.tangents)
             return int(found.addresses[1 + number])
         except BaseException as error:
             FAILED[threading.get_ident()] = error
@@ -168,7 +184,7 @@ def sweep_signature(dispatcher, features, width, own, tangents=0):
 
 def sweeps_for(features, methods):
     """The sweeps that models with these features may call, with these methods of dynamics."""
-    return [dispatcher for dispatcher, use in zip(SWEEPS, USES, strict=True)
+    return [sweep for name in NAMES for sweep, use in [(sweep_named(name), USES[name])]
             if (use.needs is None or getattr(features, use.needs)) and not (use.excludes and getattr(features, use.excludes))
             and (use.method is None or use.method in methods)]
 
@@ -176,6 +192,6 @@ def sweeps_for(features, methods):
 def compiled_address(dispatcher, features, width, own, tangents=0):
     """Address of a sweep, loaded from disk or compiled."""
     twice = width == 4 or (features.loops and not features.flexible)            # as measured
-    rounds = 2 if twice else USES[SWEEPS.index(dispatcher)].rounds
+    rounds = 2 if twice else USES[f"{dispatcher.__module__}.{dispatcher.__name__}"].rounds
     found = load_or_compile(dispatcher, sweep_signature(dispatcher, features, width, own, tangents), width, rounds)
     return found.library.get_pointer_to_function(found.fndesc.llvm_func_name)

@@ -3,10 +3,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bough.analyze.equations_of_motion import check_emptying, check_inertias
-from bough.analyze.loop_constraints import idle_loops
+from bough import analyze
+from bough import compile as builders
 from bough.compile.coordinates import holdable
-from bough.compile.coupling_tables import check_couplings
 from bough.describe import CentralGravity, Loop, System
 from bough.describe.checks import reference_problems
 from bough.describe.numeric import shown
@@ -30,13 +29,26 @@ def compile_system(system: System) -> Model:
     model = Model(system)
     if model.nv == 0:
         raise ModelError(f"system '{system.name}': no joint can move; give a body a joint other than a weld")
-    check_inertias(model.tables, model.nq)
-    check_emptying(system, model.tables, model.nq)
-    for idle in idle_loops(model) if model.system.loops else []:
+    check_inertias(model)
+    if system.tanks:
+        analyze.singular_joints.check_emptying(system, model.tables, model.nq)
+    for idle in analyze.loop_constraints.idle_loops(model) if model.system.loops else []:
         raise ModelError(f"loop '{idle}' removes no freedom: its two bodies cannot move against each other in any way that it "
                          "holds; remove it, or hold other bodies")
-    check_couplings(model.tables.fronts.closures)
+    if system.couplings:
+        builders.coupling_tables.check_couplings(model.tables.fronts.closures)
     return model
+
+
+def check_inertias(model: Model) -> None:
+    """Inertias are numbers, and every joint moves some."""
+    hinges = model.tables.parts.hinges[1:]
+    inertias = np.array([hinge.inertia[0] for hinge in hinges])
+    if unsound := [hinge for hinge, tensor in zip(hinges, inertias, strict=True) if not np.isfinite(tensor).all()]:
+        raise ModelError(f"body of joint '{unsound[0].label}': its inertia is no finite number; correct mass, com and inertia")
+    massive = (np.linalg.eigvalsh(inertias)[:, 0] > 0).all() and all(hinge.mass[0] > 0 for hinge in hinges)
+    if not massive:                                                         # else nothing is singular
+        analyze.singular_joints.check_joints(model.tables, model.nq)
 
 
 def as_model(given: Model | System) -> Model:
@@ -62,9 +74,8 @@ def check_cuts(system: System) -> None:
     """Raise if an output measures loads through joints or loops that cannot be cut."""
     for output in system.outputs.values():
         if output.load is not None:
-            from bough.analyze.internal_loads import read_cut
             try:
-                read_cut(system, output.load)
+                analyze.internal_loads.read_cut(system, output.load)
             except StateError as error:
                 raise ModelError(f"output '{output.name}': {error}") from None
 

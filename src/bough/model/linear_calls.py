@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from numpy.typing import ArrayLike
 
-from bough.analyze import loop_constraints
+from bough import analyze
 from bough.compile.batch import Batch, StateOptions
 from bough.compile.compiled_model import CompiledModel
 from bough.errors import StateError
 
-if TYPE_CHECKING:                       # analyses that few runs need are imported by the calls that do
+if TYPE_CHECKING:
     from bough.analyze.linear import LinearSystem
     from bough.analyze.linear.system_modes import Modes
     from bough.analyze.linear.trim import Trim
@@ -72,11 +72,11 @@ class LinearCalls(CompiledModel):
         >>> linear.A.round(6).tolist(), linear.B.round(6).tolist()
         ([[0.0, 1.0], [-9.81, 0.0]], [[0.0], [0.5]])
         """
-        from bough.analyze.linear.call_arguments import Asked, linearized
         if dt is None and hold != "zoh":
             raise StateError(f"linearize: hold is {hold!r}, but there is no sample time; give dt, too, or leave hold out")
         batch = self._one_state(q, v, tau, inputs_at(inputs, at), more, "linearize")
-        found, _ = linearized(self.with_tanks(batch.x[0]), batch, Asked(inputs, outputs, laws, law_states, independent))
+        asked = analyze.linear.call_arguments.Asked(inputs, outputs, laws, law_states, independent)
+        found, _ = analyze.linear.call_arguments.linearized(self.with_tanks(batch.x[0]), batch, asked)
         return found if dt is None else found.discretize(dt, hold)
 
     def modes(self, q: ArrayLike | None = None, v: ArrayLike | None = None, tau: ArrayLike | None = None, *,
@@ -104,9 +104,9 @@ class LinearCalls(CompiledModel):
           mode           Hz    damping   joints; bodies by kinetic energy
              1     0.498488    0.03193   bob 100 %; bob 100 %
         """
-        from bough.analyze.linear.call_arguments import Asked, modes
         batch = self._one_state(q, v, tau, inputs_at(inputs, at), more, "modes")
-        return modes(self.with_tanks(batch.x[0]), batch, Asked(inputs, outputs, laws, law_states, independent))
+        asked = analyze.linear.call_arguments.Asked(inputs, outputs, laws, law_states, independent)
+        return analyze.linear.call_arguments.modes(self.with_tanks(batch.x[0]), batch, asked)
 
     def trim(self, q: ArrayLike | None = None, v: ArrayLike | None = None, tau: ArrayLike | None = None, *,
              hold: Sequence[str] = (), find: Sequence[str] = (), accelerate: Sequence[str] = (), spin: ArrayLike | None = None,
@@ -156,13 +156,13 @@ class LinearCalls(CompiledModel):
         >>> round(model.trim([0.0], hold=["arm"]).found["arm.ry"], 6)
         -20.0
         """
-        from bough.analyze.linear.call_arguments import trim
         if v is None:
             v = self._rates_at(more.get("t", 0.0))
         start = self.q0 if q is None else q
         batch = self._one_state(start, v, tau, inputs, more, "trim")
-        return trim(self.with_tanks(batch.x[0]), batch, hold, find, accelerate, spin, about, strict,
-                    {name: value for name, value in more.items() if name in ("t", "wrenches", "frame", "tanks")})
+        return analyze.linear.call_arguments.trim(
+            self.with_tanks(batch.x[0]), batch, hold, find, accelerate, spin, about, strict,
+            {name: value for name, value in more.items() if name in ("t", "wrenches", "frame", "tanks")})
 
     def _rates_at(self, t: Any) -> Any:
         """Zero speeds, except prescribed ones at the time t."""
@@ -205,15 +205,15 @@ class LinearCalls(CompiledModel):
         >>> print(f"{loop.margins().phase:.1f} deg")
         65.4 deg
         """
-        from bough.analyze.linear.law_system import linearize_laws
-        return linearize_laws(self, self._one_state(q, v, None, None, more, "linearize_laws"), laws, law_states)
+        batch = self._one_state(q, v, None, None, more, "linearize_laws")
+        return analyze.linear.law_system.linearize_laws(self, batch, laws, law_states)
 
     def _one_state(self, q: ArrayLike | None, v: ArrayLike | None, tau: ArrayLike | None, values: Mapping[str, ArrayLike] | None,
                    more: Any, what: str) -> Batch:
         """The state for linear analyses: by default that of the description, with closed loops."""
         if q is None:
             start = self.batch(self.q0, self.v0 if v is None else v)
-            closed_q, closed_v = loop_constraints.assemble(self, start, ())
+            closed_q, closed_v = analyze.loop_constraints.assemble(self, start, ())
             q, v = closed_q[0], closed_v[0] if v is None else v
         batch = self.batch(q, self.still if v is None else v, tau, inputs=values, **more)
         if batch.n != 1:

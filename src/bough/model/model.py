@@ -7,7 +7,8 @@ import numpy as np
 from numpy import empty
 from numpy.typing import ArrayLike
 
-from bough.analyze import loop_constraints, reactions
+from bough import analyze
+from bough import compile as builders
 from bough.analyze.body_motion import (
     Bodies,
     jacobian_of,
@@ -28,12 +29,9 @@ from bough.analyze.equations_of_motion import (
     prepare_mass_matrix,
     resolve_dynamics,
 )
-from bough.analyze.loop_constraints import Freedom
-from bough.analyze.loop_rows import POSITION, SPEED
 from bough.compile.batch import Batch, InputOptions, Place, array, fill, fits, rows
 from bough.compile.compiled_model import REST
 from bough.compile.coordinates import body_parameters, member_of, suspicious_members
-from bough.compile.element_tables import exerted
 from bough.compile.layout import Floats
 from bough.describe import Frame, System
 from bough.describe.parts import PARTS
@@ -41,17 +39,13 @@ from bough.describe.system import outline
 from bough.errors import ModelError, StateError
 from bough.model.linear_calls import LinearCalls
 
-if TYPE_CHECKING:                       # analyses that few runs need are imported by the calls that do
+if TYPE_CHECKING:
     from bough.analyze.counting import OperationCounts
     from bough.analyze.dynamics_derivatives import ForwardDerivatives, InverseDerivatives, Quick
     from bough.analyze.internal_loads import CutLoads
+    from bough.analyze.loop_constraints import Freedom
     from bough.analyze.operators import Operators
     from bough.analyze.partition_table import PartitionTable
-
-
-def prepare_inverse_derivatives(model: "Model") -> "Quick":
-    from bough.analyze import dynamics_derivatives
-    return dynamics_derivatives.prepare_inverse_derivatives(model)
 
 
 class Model(LinearCalls):
@@ -106,9 +100,8 @@ class Model(LinearCalls):
 
     def parameter_tables(self, changes: Mapping[str, ArrayLike]) -> Floats:
         """Parameters of the tables with one row for each member of a batch of parameter sets {"body.mass": [...], ...}."""
-        from bough.analyze.parameter_rows import parameter_rows, parted
-        pars = parameter_rows(self, changes)
-        own = parted(self.system, changes)[0]
+        pars = analyze.parameter_rows.parameter_rows(self, changes)
+        own = analyze.parameter_rows.parted(self.system, changes)[0]
         for member in suspicious_members(self.system, own) if own else ():
             try:
                 self.with_parameters(member_of(changes, member))
@@ -125,9 +118,8 @@ class Model(LinearCalls):
             {"boom.mass": 3.0, "boom.com": (1, 0, 0), "boom.stiffness": 20.0, ...}: parameters of bodies, joints, modes and all
             other parts by name.
         """
-        from bough.analyze.parameter_rows import changed_system, parted
-        own, others = parted(self.whole, changes)
-        described = changed_system(self.whole, others)
+        own, others = analyze.parameter_rows.parted(self.whole, changes)
+        described = analyze.parameter_rows.changed_system(self.whole, others)
         lists = {key: np.asarray(value, float)[None] for key, value in own.items()}
         parameters, system = body_parameters(described, lists or None), System(described.name, gravity=described.gravity)
         for body in described.bodies.values():
@@ -212,13 +204,11 @@ class Model(LinearCalls):
             found: ForwardDerivatives | None = quick(q, v, self.still if tau is None else tau)
             if found is not None:
                 return found
-        from bough.analyze.dynamics_derivatives import forward_derivatives
-        batch = self.batch(q, v, tau, **inputs)
-        return forward_derivatives(self, batch, [parameters] if isinstance(parameters, str) else list(parameters), outputs)
+        batch, named = self.batch(q, v, tau, **inputs), [parameters] if isinstance(parameters, str) else list(parameters)
+        return analyze.dynamics_derivatives.forward_derivatives(self, batch, named, outputs)
 
     def _prepare_derivatives(self) -> "Quick":
-        from bough.analyze.dynamics_derivatives import prepare_derivatives
-        self._ready.derivatives = prepare_derivatives(self)
+        self._ready.derivatives = analyze.dynamics_derivatives.prepare_derivatives(self)
         return self._ready.derivatives
 
     def wheel_accelerations(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, *, dynamics: str = "auto",
@@ -264,9 +254,8 @@ class Model(LinearCalls):
         ready = self.ready(prepare_inverse)
         if driven is None and not self.constrained and ready.solves(q, v, a, None, inputs):
             return ready.give(out)
-        from bough.analyze.driving_torques import driving_torques
         batch, given = self._with_accelerations(q, v, None, a, inputs)
-        return batch.give(driving_torques(self, batch, given, driven), out)
+        return batch.give(analyze.driving_torques.driving_torques(self, batch, given, driven), out)
 
     def inverse_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, parameters: Sequence[str] = (),
                                      **inputs: Unpack[InputOptions]) -> "InverseDerivatives":
@@ -293,12 +282,12 @@ class Model(LinearCalls):
         (array([[20.]]), array([[2.]]), array([0.]))
         """
         if not (inputs or parameters):
-            found: InverseDerivatives | None = self.ready(prepare_inverse_derivatives)(q, v, a)
+            found: InverseDerivatives | None = self.ready(analyze.dynamics_derivatives.prepare_inverse_derivatives)(q, v, a)
             if found is not None:
                 return found
-        from bough.analyze.dynamics_derivatives import inverse_derivatives
         batch, given = self._with_accelerations(q, v, None, a, inputs)
-        return inverse_derivatives(self, batch, given, [parameters] if isinstance(parameters, str) else list(parameters))
+        named = [parameters] if isinstance(parameters, str) else list(parameters)
+        return analyze.dynamics_derivatives.inverse_derivatives(self, batch, given, named)
 
     def bias(self, q: ArrayLike, v: ArrayLike, *, out: Floats | None = None, **inputs: Unpack[InputOptions]) -> Floats:
         """h in M a + h = tau, (nv,): the torques for zero accelerations with all loops open."""
@@ -336,7 +325,7 @@ class Model(LinearCalls):
             (bodies, 6): [moment, force] at the joint's origin on the body, in the body's axes.
         """
         batch, given = self._with_accelerations(q, v, tau, a, inputs)
-        return batch.unbatched(reactions.reactions(self, batch, given))
+        return batch.unbatched(analyze.reactions.reactions(self, batch, given))
 
     def drive_forces(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None,
                      **inputs: Unpack[InputOptions]) -> dict[str, Floats]:
@@ -345,7 +334,7 @@ class Model(LinearCalls):
         Where loops share the load with drives, the solution with the least loop forces. Parameters are those of
         `forward_dynamics`."""
         batch = self.batch(q, v, tau, **inputs)
-        return {name: batch.unbatched(force) for name, force in reactions.drive_forces(self, batch).items()}
+        return {name: batch.unbatched(force) for name, force in analyze.reactions.drive_forces(self, batch).items()}
 
     def constraint_forces(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, *, dynamics: str = "auto",
                           **inputs: Unpack[InputOptions]) -> dict[str, Floats]:
@@ -360,13 +349,13 @@ class Model(LinearCalls):
             squares.
         """
         batch = self.batch(q, v, tau, **inputs)
-        return {name: batch.unbatched(force) for name, force in reactions.constraint_forces(self, batch, dynamics).items()}
+        return {name: batch.unbatched(force) for name, force in analyze.reactions.constraint_forces(self, batch, dynamics).items()}
 
     def element_forces(self, q: ArrayLike, v: ArrayLike | None = None) -> dict[str, Any]:
         """By name, the loads of force elements, as recorded in results: for a line its tension, N; for the others (6,), [moment,
         force] on a body at one of its points, for instance for a restoring in world axes. Without v, at rest."""
         bodies = self.bodies(q, v)
-        pairs = zip(self.system.elements.values(), exerted(bodies.elements), strict=True)
+        pairs = zip(self.system.elements.values(), builders.element_tables.exerted(bodies.elements), strict=True)
         return {element.name: bodies.unbatched(element.values(each, bodies)[element.load]) for element, each in pairs}
 
     def internal_loads(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike | None = None, *, cut: str | Sequence[str],
@@ -410,14 +399,12 @@ class Model(LinearCalls):
           not determined: the force along the line between 'beam' and 'east'
         """
         batch, given = self._with_accelerations(q, v, tau, a, inputs)
-        from bough.analyze.internal_loads import internal_loads
-        return internal_loads(self, batch, given, cut=cut, at=at, axes=axes, driven=driven)
+        return analyze.internal_loads.internal_loads(self, batch, given, cut=cut, at=at, axes=axes, driven=driven)
 
     def momentum_loads(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, joint: str, **inputs: Unpack[InputOptions]) -> Floats:
         """(6,): the load through one joint, as in `reactions`, computed from the momentum of everything it carries."""
         batch, given = self._with_accelerations(q, v, None, a, inputs)
-        from bough.analyze.part_momentum import momentum_loads
-        return batch.unbatched(momentum_loads(self, batch, given, joint))
+        return batch.unbatched(analyze.part_momentum.momentum_loads(self, batch, given, joint))
 
     # ---- loops -----------------------------------------------------------------------------------------------
     def assemble(self, q: ArrayLike | None = None, v: ArrayLike | None = None, *,
@@ -436,18 +423,18 @@ class Model(LinearCalls):
         q, v : ndarray
         """
         batch = self.batch(self.q0 if q is None else q, self.v0 if v is None else v)
-        closed_q, closed_v = loop_constraints.assemble(self, batch, hold)
+        closed_q, closed_v = analyze.loop_constraints.assemble(self, batch, hold)
         return batch.unbatched(closed_q), batch.unbatched(closed_v)
 
     def loop_gaps(self, q: ArrayLike, v: ArrayLike | None = None) -> dict[str, Floats]:
         """For each loop, its gap: one number per constrained motion, m or rad; with v, also the gap rates."""
         batch = self.batch(q, REST if v is None else v)
-        weights = POSITION if v is None else SPEED
-        return {name: batch.unbatched(gap) for name, gap in loop_constraints.loop_gaps(self, batch, weights).items()}
+        weights = analyze.loop_rows.POSITION if v is None else analyze.loop_rows.SPEED
+        return {name: batch.unbatched(gap) for name, gap in analyze.loop_constraints.loop_gaps(self, batch, weights).items()}
 
-    def freedom(self, q: ArrayLike | None = None) -> Freedom:
+    def freedom(self, q: ArrayLike | None = None) -> "Freedom":
         """Degrees of freedom at one position (by default that of the description), and the constraints that are redundant there."""
-        return loop_constraints.freedom_at(self, self.q0 if q is None else q)
+        return analyze.loop_constraints.freedom_at(self, self.q0 if q is None else q)
 
     # ---- structure -------------------------------------------------------------------------------------------
     def operation_counts(self, dynamics: str = "auto", *, q: ArrayLike | None = None,
@@ -476,13 +463,11 @@ class Model(LinearCalls):
         batch = self.batch(q0 if q is None else q, v0 if v is None else v)
         if not batch.single:
             raise StateError(f"q has {batch.n} rows; operations are counted for one state, give {self.nq} numbers")
-        from bough.analyze.counting.counts import operation_counts
-        return operation_counts(self, batch, self.resolve_dynamics(dynamics))
+        return analyze.counting.counts.operation_counts(self, batch, self.resolve_dynamics(dynamics))
 
     def partition(self) -> "PartitionTable":
         """The primitive hinges and massless bodies into which the compiler split the joints; prints as a table."""
-        from bough.analyze.partition_table import partition_table
-        return partition_table(self)
+        return analyze.partition_table.partition_table(self)
 
     def operators(self, q: ArrayLike, v: ArrayLike | None = None, *, whole: bool = False,
                   **inputs: Unpack[InputOptions]) -> "Operators":
@@ -501,8 +486,7 @@ class Model(LinearCalls):
             wrenches, frame, inputs, t, wheels, motors, orbit, tanks: see `Model`.
         """
         tree = self.without_loops()
-        from bough.analyze.operators.spatial_operators import operators_of
-        return operators_of(tree, tree.batch(q, REST if v is None else v, **inputs), whole)
+        return analyze.operators.spatial_operators.operators_of(tree, tree.batch(q, REST if v is None else v, **inputs), whole)
 
     # ---- kinematics, energy, momentum ------------------------------------------------------------------------
     def bodies(self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None,
@@ -655,9 +639,8 @@ class Model(LinearCalls):
         (0.0, [-2.0, 0.0, 18.81])
         """
         batch = self.batch(q, REST if v is None else v, tau, **inputs)
-        from bough.analyze.signals import outputs
         found = {}
-        for name, rows_of in outputs(self, batch, names).items():
+        for name, rows_of in analyze.signals.outputs(self, batch, names).items():
             value = rows_of if self.system.outputs[name].components != ("",) else rows_of[:, 0]
             found[name] = float(value[0]) if batch.single and value.ndim == 1 else batch.unbatched(value)
         return found

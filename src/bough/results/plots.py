@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bough.compile.coordinates import holdable
 from bough.errors import StateError, nearest
-from bough.flex.recovery import COMPONENTS
+from bough.flex.choices import COMPONENTS
 from bough.progress import working
 from bough.results.dataset import Labeled, entry_units
 from bough.results.limbs import MOST_CURVES, Group, groups

@@ -7,15 +7,14 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
+from bough import flex, results
 from bough.compile.coordinates import holdable
 from bough.describe import CentralGravity, Distance, System
 from bough.describe.orientation import quaternions
 from bough.describe.parts import Coupling, Friction, Loop, Part, Tank, Wheel
 from bough.errors import StateError, name_list, nearest
-from bough.flex.flexible_body import displacements, rotations
-from bough.flex.recovery import COMPONENTS, PASCAL, Recovery, von_mises
+from bough.flex.choices import COMPONENTS
 from bough.model import Model
-from bough.results import part_values
 from bough.results.samples import AXES as ELEMENT_AXES
 from bough.results.samples import VARIABLES, Derive, Samples, along, flexible_bodies, nouns, recoveries
 
@@ -131,22 +130,22 @@ RECORDS: dict[str, Record] = {
         "node_attitude": Quantity(("node", "quaternion"), "", "attitude of nodes of flexible bodies, node axes to world axes",
                                   lambda s: quaternions(s.nodes("attitude"))),
         "node_deflection": Quantity(NODE, "m", "displacement of nodes from their undeformed places, body axes",
-                                    lambda s: s.deflections(displacements)),
+                                    lambda s: s.deflections(flex.flexible_body.displacements)),
         "node_rotation": Quantity(NODE, "rad", "rotation vector of nodes from their undeformed attitudes, body axes",
-                                  lambda s: s.deflections(rotations)),
+                                  lambda s: s.deflections(flex.flexible_body.rotations)),
     }, needs="flexible bodies", default=True),
     "strain": Record({
         "strain_energy": Quantity(("body",), "J", "strain energy of bodies", lambda s: s.bodies.strain_energy),
     }, needs="flexible bodies", default=True),
     "stress": Record({
         "stress": Quantity(("stressed", "tensor"), "MPa", "stress of elements of flexible bodies, body axes",
-                           lambda s: PASCAL * s.recovered("stress", Recovery.stresses)),
+                           lambda s: flex.recovery.PASCAL * s.recovered("stress", flex.Recovery.stresses)),
         "von_mises": Quantity(("stressed",), "MPa", "equivalent stress of elements of flexible bodies",
-                              lambda s: PASCAL * von_mises(s.recovered("stress", Recovery.stresses))),
+                              lambda s: flex.recovery.PASCAL * flex.von_mises(s.recovered("stress", flex.Recovery.stresses))),
     }, needs="bodies that recover stresses", default=True, evaluated="no"),
     "strains": Record({
         "element_strain": Quantity(("strained", "tensor"), "", "strain of elements of flexible bodies, body axes, engineering",
-                                   lambda s: s.recovered("strain", Recovery.strains)),
+                                   lambda s: s.recovered("strain", flex.Recovery.strains)),
     }, needs="bodies that recover strains", evaluated="no"),
     "shapes": Record({
         "outline": Quantity(("point", "axis"), "m", "points of deformed flexible bodies, world axes; 'lines' joins them",
@@ -158,8 +157,8 @@ RECORDS: dict[str, Record] = {
     }), needs="wheels", default=True, evaluated="no"),
     "tanks": Record(_of_part(Tank, {
         "tank_mass": lambda s: s.tanks,
-        "tank_flow": part_values.tank_flows,
-        "tank_thrust": part_values.tank_thrusts,
+        "tank_flow": lambda s: results.part_values.tank_flows(s),
+        "tank_thrust": lambda s: results.part_values.tank_thrusts(s),
     }), needs="tanks", default=True),
     "exhaust": Record({
         "exhaust_angular_momentum": Quantity(AXIS, "N m s", "of all that has left tanks, about the world's origin",
@@ -168,9 +167,11 @@ RECORDS: dict[str, Record] = {
         "exhaust_energy": Quantity((), "J", "energy that the system has lost to what left its tanks, thrust included",
                                    lambda s: s.rows.exhaust[:, 6]),
         "whole_angular_momentum": Quantity(AXIS, "N m s", "of system and exhaust, about the world's origin",
-                                           part_values.whole_angular_momentum),
-        "whole_linear_momentum": Quantity(AXIS, "N s", "of system and exhaust", part_values.whole_linear_momentum),
-        "whole_energy": Quantity((), "J", "of system and exhaust, less what the propellant brought", part_values.whole_energy),
+                                           lambda s: results.part_values.whole_angular_momentum(s)),
+        "whole_linear_momentum": Quantity(AXIS, "N s", "of system and exhaust",
+                                          lambda s: results.part_values.whole_linear_momentum(s)),
+        "whole_energy": Quantity((), "J", "of system and exhaust, less what the propellant brought",
+                                 lambda s: results.part_values.whole_energy(s)),
     }, needs="tanks", default=True, plotted=False),
     "torque": Record({
         "joint_torque": Quantity(("v_name",), "",
@@ -195,11 +196,13 @@ RECORDS: dict[str, Record] = {
         "coupling_gap": Quantity(("coupling",), "rad or m", Coupling.recorded["coupling_gap"].meaning, lambda s: s.coupling_gaps()),
     }, needs="couplings", default=True),
     "friction": Record({
-        "friction_force": Quantity(("friction",), "", Friction.recorded["friction_force"].meaning, part_values.friction_forces,
+        "friction_force": Quantity(("friction",), "", Friction.recorded["friction_force"].meaning,
+                                   lambda s: results.part_values.friction_forces(s),
                                    "friction_unit"),
         "friction_loss": Quantity(("friction",), "J", Friction.recorded["friction_loss"].meaning,
                                   lambda s: s.rows.friction[..., 2]),
-        "friction_sticks": Quantity(("friction",), "", Friction.recorded["friction_sticks"].meaning, part_values.friction_sticks),
+        "friction_sticks": Quantity(("friction",), "", Friction.recorded["friction_sticks"].meaning,
+                                    lambda s: results.part_values.friction_sticks(s)),
     }, needs="friction", default=True, evaluated="acceleration"),
     "drives": Record({
         "drive_force": Quantity(("drive",), "", "force or torque that holds a coordinate, locked or prescribed; NaN: it is free",

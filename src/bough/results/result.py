@@ -15,15 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import bough
+from bough import results
 from bough.describe import System
 from bough.errors import StateError
 from bough.integrate.trajectory import Trajectory
 from bough.model import Model
 from bough.progress import working
-from bough.results.dataset import Labeled, label, label_internal_loads
 from bough.results.quantities import RECORDS, select_records
 from bough.results.result_contents import Facts, Report
-from bough.results.singular import ATTRS, find_singular, to_attrs
 
 if TYPE_CHECKING:
     import xarray
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 
     from bough.analyze.linear import LinearSystem
     from bough.results.audit import Audit
+    from bough.results.dataset import Labeled
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,7 @@ class ShownResult(Report):
     @property
     def summary(self) -> str:
         """The text that `print` shows."""
-        from bough.results import summary
-
-        return summary.text(self)
+        return results.summary.text(self)
 
     def __repr__(self) -> str:
         return self.summary
@@ -81,14 +79,12 @@ class ShownResult(Report):
         Path
             The file written; `bough.open_result` reads it.
         """
-        from bough.results import netcdf
-
-        target = netcdf.file_path("path", path)
+        target = results.netcdf.file_path("path", path)
         with working(f"writing {target}"):
             attrs = self.arrays.attrs | self.system_attrs | self._audit_attrs
-            if "meshes" not in attrs and (packed := netcdf.pack_meshes(self.system)):
+            if "meshes" not in attrs and (packed := results.netcdf.pack_meshes(self.system)):
                 attrs["meshes"] = packed
-            netcdf.write(target, replace(self.arrays, attrs=attrs), self._resume)
+            results.netcdf.write(target, replace(self.arrays, attrs=attrs), self._resume)
         return target
 
     @property
@@ -111,15 +107,11 @@ class ShownResult(Report):
         path
             Where the figure is written, if given.
         """
-        from bough.results.plots import plot
-
-        return plot(self, what, path)
+        return results.plots.plot(self, what, path)
 
     def plots(self, folder: str | PathLike[str], *, prefix: str = "", skip: Container[str] = ()) -> list[Path]:
         """Draw a figure of every available record except those in `skip`, as PNG files in a folder; return their paths."""
-        from bough.results.plots import write_all
-
-        return write_all(self, Path(folder), prefix, skip)
+        return results.plots.write_all(self, Path(folder), prefix, skip)
 
     def view(self, path: str | PathLike[str] | None = None, *, open: bool | None = None, run: int = 0,
              frames: int | None = None) -> Replay:
@@ -199,24 +191,18 @@ class Result(ShownResult):
 
     @property
     def _audit_attrs(self) -> dict[str, str]:
-        from bough.results.audit import origin
-
-        return {"audit": replace(self.audit, origin=origin(self.trajectory, self.system_attrs["system"])).to_json()}
+        return {"audit": replace(self.audit, origin=results.audit.origin(self.trajectory, self.system_attrs["system"])).to_json()}
 
     @property
     def _resume(self) -> Any:
-        from bough.results.netcdf import Resume
-
         run = self.trajectory
         arrays = {"t": run.t, "x": run.x, "u": run.u, "law_states": run.law_states}
-        return None if run.memory is None else Resume(run.memory, arrays)
+        return None if run.memory is None else results.netcdf.Resume(run.memory, arrays)
 
     @cached_property
     def audit(self) -> Audit:
         """Consistency checks of the recorded run: energy and momentum balances, loop gaps, errors; see `bough audit`."""
-        from bough.results.audit import audited
-
-        return audited(self.trajectory)
+        return results.audit.audited(self.trajectory)
 
     def has(self, record: str) -> bool:
         """Anything that the system has can be computed."""
@@ -227,16 +213,18 @@ class Result(ShownResult):
         if record not in self._cache:
             recorded = record in self.facts.record
             wanted = [name for name in self.facts.record if name not in self._cache] if recorded else [record]
-            whole = label(self.trajectory, wanted)              # all recorded quantities in one pass over the states
+            whole = results.dataset.label(self.trajectory, wanted)        # all recorded quantities in one pass over the states
             for name in wanted:
                 variables = {key: whole.variables[key] for key in RECORDS[name].quantities if key in whole.variables}
-                self._cache[name] = Labeled(whole.coords, variables, self._singular)
+                self._cache[name] = results.dataset.Labeled(whole.coords, variables, self._singular)
         return self._cache[record]
 
     @cached_property
     def _singular(self) -> dict[str, Any]:
         """Singular configurations of the loops, as attributes of the dataset."""
-        return to_attrs(find_singular(self.trajectory)) if self.trajectory.model.constrained else {}
+        if not self.trajectory.model.constrained:
+            return {}
+        return results.singular.to_attrs(results.singular.find_singular(self.trajectory))
 
     def linearize(self, t: float, *, run: int = 0, **options: Any) -> LinearSystem:
         """The linear system of small deviations from the run, at the recorded sample nearest to a time; see `Model.linearize`.
@@ -252,9 +240,7 @@ class Result(ShownResult):
         **options
             inputs (a list of names), outputs, laws, independent, dt, hold: as in `Model.linearize`.
         """
-        from bough.results.samples import state_at
-
-        model, state = state_at(self.trajectory, t, run)
+        model, state = results.samples.state_at(self.trajectory, t, run)
         state["at"] = state.pop("inputs")
         if options.get("laws"):
             state = {**state, "tau": None, "motors": None, "at": None}      # laws set them again
@@ -279,7 +265,7 @@ class Result(ShownResult):
         xarray.DataArray
             Moments and forces; components that the dynamics does not determine are NaN and listed in `attrs["not_determined"]`.
         """
-        return label_internal_loads(self.trajectory, cut, at, axes)
+        return results.dataset.label_internal_loads(self.trajectory, cut, at, axes)
 
 
 def _trimmed(trajectory: Trajectory) -> Trajectory:
@@ -294,11 +280,9 @@ class SavedResult(ShownResult):
     """A result read from a file: like `Result`, but limited to the recorded quantities."""
 
     def __init__(self, path: str | PathLike[str]) -> None:
-        from bough.results import netcdf
-
-        self.path = netcdf.file_path("path", path)
-        self._file = netcdf.read(self.path)
-        with netcdf.sound(self.path):
+        self.path = results.netcdf.file_path("path", path)
+        self._file = results.netcdf.read(self.path)
+        with results.netcdf.sound(self.path):
             self.facts = Facts.from_attrs(self._file.attrs)
             self._check()
 
@@ -325,10 +309,8 @@ class SavedResult(ShownResult):
     @cached_property
     def system(self) -> System:
         """The description of the simulated system."""
-        from bough.results import netcdf
-
-        with netcdf.sound(self.path):
-            return netcdf.read_system(self.system_attrs["system"], self.system_attrs.get("meshes"))
+        with results.netcdf.sound(self.path):
+            return results.netcdf.read_system(self.system_attrs["system"], self.system_attrs.get("meshes"))
 
     @property
     def system_attrs(self) -> dict[str, str]:
@@ -344,11 +326,8 @@ class SavedResult(ShownResult):
     @cached_property
     def audit(self) -> Audit | None:
         """The audit made when the file was written."""
-        from bough.results import netcdf
-        from bough.results.audit import Audit
-
-        with netcdf.sound(self.path):
-            return Audit.from_json(self._file.attrs["audit"]) if "audit" in self._file.attrs else None
+        with results.netcdf.sound(self.path):
+            return results.audit.Audit.from_json(self._file.attrs["audit"]) if "audit" in self._file.attrs else None
 
     def has(self, record: str) -> bool:
         """Whether it was recorded."""
@@ -360,7 +339,8 @@ class SavedResult(ShownResult):
             raise StateError(f"{self.path}: {record!r} was not recorded; it holds {', '.join(self.facts.record)}; "
                              "name it in 'record' and simulate again")
         variables = {key: self._file.variables[key] for key in RECORDS[record].quantities if key in self._file.variables}
-        return Labeled(self._file.coords, variables, {key: self._file.attrs[key] for key in ATTRS if key in self._file.attrs})
+        attrs = {key: self._file.attrs[key] for key in results.singular.ATTRS if key in self._file.attrs}
+        return results.dataset.Labeled(self._file.coords, variables, attrs)
 
 
 def open_result(path: str | PathLike[str]) -> SavedResult:

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from bough import __version__
+from bough import __version__, results
 from bough.describe import System
 from bough.errors import StateError, similar
 from bough.integrate.trajectory import Occurrence, Trajectory
 from bough.model import Model
-from bough.results.dataset import Labeled
 
 if TYPE_CHECKING:
     import xarray
 
     from bough.results.audit import Audit
+    from bough.results.dataset import Labeled
 
 _FLAGS = ("batched", "controlled", "base_pushed")
 
@@ -115,7 +115,7 @@ class Report(ABC):
     @cached_property
     def arrays(self) -> Labeled:
         """All recorded variables, with names, units and coordinates."""
-        whole = Labeled(attrs=self.facts.to_attrs())
+        whole = results.dataset.Labeled(attrs=self.facts.to_attrs())
         for record in self.facts.record:
             part = self.labeled(record)
             whole.coords |= part.coords

@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bough import compile as builders
 from bough.analyze.body_motion import Bodies
 from bough.compile.batch import Batch, evaluating
 from bough.compile.coordinates import coordinate_place, holdable
-from bough.compile.element_tables import exerted
 from bough.compile.layout import EXHAUST, run_states
 from bough.describe import Friction, System
 from bough.describe.part import Recorded
 from bough.describe.parts import ELEMENTS, Element
 from bough.errors import NotFiniteError, StateError
-from bough.flex import FlexibleBody, Recovery
 from bough.integrate.compiled.loops import SAME
 from bough.integrate.start import member_model
 from bough.integrate.trajectory import Trajectory
@@ -30,6 +29,7 @@ from bough.progress import working
 
 if TYPE_CHECKING:
     from bough.analyze.internal_loads import CutLoads
+    from bough.flex import FlexibleBody, Recovery
 
 Array = NDArray[Any]
 
@@ -223,7 +223,8 @@ class Samples:
     def _elements(self) -> dict[str, Array]:
         """By variable, (rows, elements, ...)."""
         found: dict[str, list[Array]] = {name: [] for name in VARIABLES}
-        for element, each in zip(self.model.system.elements.values(), exerted(self.bodies.elements), strict=True):
+        exerted = builders.element_tables.exerted(self.bodies.elements)
+        for element, each in zip(self.model.system.elements.values(), exerted, strict=True):
             for name, values in element.values(each, self.bodies).items():
                 found[name].append(values)
         return {name: np.stack(parts, axis=1) if parts else np.zeros((len(self.q), 0)) for name, parts in found.items()}

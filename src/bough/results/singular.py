@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from bough.analyze.loop_rows import POSITION, loop_terms
 from bough.blas import one_thread
 from bough.compile.batch import evaluating
+from bough.compile.loop_tables import REDUNDANT
 from bough.integrate.start import member_model
 from bough.integrate.trajectory import Trajectory
 from bough.model import Model
-from bough.sweeps.fronts import REDUNDANT
 
 Array = NDArray[Any]
 NEAR = 0.01  # relative to its median: lower quality is singular

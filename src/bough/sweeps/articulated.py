@@ -8,6 +8,7 @@
 A sweep visits the bodies in order (inner before outer, or the reverse).  Where body k is attached to body k - 1, its values stay
 in local variables; only at a branch do they go through the workspace.
 """
+from bough import sweeps
 from bough.kernels.algebra import (ZERO, euler, isotropic, newton_euler, nothing_gathered, rotate, rotate_sym, shift_inertia,
                                    shift_motion, shift_wrench, skew)
 from bough.kernels.linker import sweep
@@ -15,12 +16,7 @@ from bough.kernels.hinges import MODAL, hinge_accelerate, hinge_reduce
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import accumulate, add, load3, load9, load_gathered, load_spatial, read, noinline, store, sub
 from bough.sweeps import fields as f
-from bough.sweeps.friction_forces import find_hold, keep_hold
-from bough.sweeps.fronts import (apply_multipliers, assemble_fronts, back_substitute_fronts, hold_against_loops, transmit_front,
-                                 transmit_front_modal)
 from bough.sweeps.implicit import implicit_inertia
-from bough.sweeps.modal import modal_accelerate, modal_reduce
-from bough.sweeps.fronts import inboard_columns
 from bough.sweeps.tree_motion import hinge_attitude, hinge_row, load_motion, own_mass
 
 
@@ -51,24 +47,24 @@ def gather_inertia(lane, plan, pars, ws):
             P, z = add(P, P_d), add(z, z_d)
         if slot:
             z = sub(z, load_spatial(lane, ws, slot))
-        P, z = assemble_fronts(lane, plan, pars, ws, row, P, z)                                  # [B 15]
+        P, z = sweeps.fronts.assemble_fronts(lane, plan, pars, ws, row, P, z)                    # [B 15]
 
         if kind < MODAL:
             P_plus, z_plus = hinge_reduce(lane, kind, hinge_attitude(pars, k), C, P, z, ws,     # [JR 62] D, G, P_plus
                                           read(plan, row + f.TAU), record + f.GAIN,
                                           implicit_inertia(lane, plan, ws, row))
-            keep_hold(lane, plan, ws, row, C, P, z)                                             # [B 37]
-            transmit_front(lane, plan, ws, row, C, P, r)
+            sweeps.friction_forces.keep_hold(lane, plan, ws, row, C, P, z)                      # [B 37]
+            sweeps.fronts.transmit_front(lane, plan, ws, row, C, P, r)
             P, z = shift_inertia(r, P_plus), shift_wrench(r, z_plus)
         else:
-            inboard_columns(lane, plan, ws, row)
-            P, z = modal_reduce(lane, plan, pars, ws, row, P, z, r)
-            transmit_front_modal(lane, plan, ws, row, r)
+            sweeps.fronts.inboard_columns(lane, plan, ws, row)
+            P, z = sweeps.modal.modal_reduce(lane, plan, pars, ws, row, P, z, r)
+            sweeps.fronts.transmit_front_modal(lane, plan, ws, row, r)
         if i != k - 1:
             if i > 0:
                 accumulate(lane, ws, read(plan, hinge_row(plan, i) + f.BRANCH) + f.GATHERED, (P, z))
             P, z = nothing_gathered(lane)
-    assemble_fronts(lane, plan, pars, ws, hinge_row(plan, 0), P, z)
+    sweeps.fronts.assemble_fronts(lane, plan, pars, ws, hinge_row(plan, 0), P, z)
 
 
 @leaf
@@ -77,7 +73,7 @@ def scatter_acceleration(lane, plan, pars, ws):
     base = hinge_row(plan, 0)
     store(lane, ws, read(plan, base + f.BRANCH) + f.SHARED_ACCEL, (ZERO, ZERO))
     A_u = load_spatial(lane, ws, read(plan, base + f.BRANCH) + f.SHARED_ACCEL)
-    back_substitute_fronts(lane, plan, ws, base, A_u)
+    sweeps.fronts.back_substitute_fronts(lane, plan, ws, base, A_u)
     for k in range(1, read(plan, f.N_HINGES) + 1):
         row = hinge_row(plan, k)
         i, kind = read(plan, row + f.INNER), read(plan, row + f.SOLVED)
@@ -85,15 +81,15 @@ def scatter_acceleration(lane, plan, pars, ws):
         if i != k - 1:
             A_u = load_spatial(lane, ws, read(plan, hinge_row(plan, i) + f.BRANCH) + f.SHARED_ACCEL)
         r = load3(lane, ws, record + f.OFFSET)
-        apply_multipliers(lane, plan, ws, row)
+        sweeps.fronts.apply_multipliers(lane, plan, ws, row)
         if kind < MODAL:
             A_u = hinge_accelerate(lane, kind, hinge_attitude(pars, k), load9(lane, ws, record + f.ATTITUDE),     # [JR 63]
                                    shift_motion(r, A_u), ws, read(plan, row + f.VDOT), record + f.GAIN)
-            find_hold(lane, plan, ws, row, A_u)
-            hold_against_loops(lane, plan, ws, row)
+            sweeps.friction_forces.find_hold(lane, plan, ws, row, A_u)
+            sweeps.fronts.hold_against_loops(lane, plan, ws, row)
         else:
-            A_u = modal_accelerate(lane, plan, ws, row, shift_motion(r, A_u))
-        back_substitute_fronts(lane, plan, ws, row, A_u)
+            A_u = sweeps.modal.modal_accelerate(lane, plan, ws, row, shift_motion(r, A_u))
+        sweeps.fronts.back_substitute_fronts(lane, plan, ws, row, A_u)
         if branch:
             store(lane, ws, branch + f.SHARED_ACCEL, A_u)
 

@@ -9,7 +9,7 @@ give how many numbers of one state, of its inputs and of the result are doubtful
 from functools import partial
 from math import inf
 
-from bough.kernels.hinges import MODAL
+from bough.kernels.hinges import LONGEST, MODAL, SHORTEST
 from bough.kernels.jit import kernel, leaf
 from bough.kernels.lanes import (align_stack, flat, flexible_only, get_lane, lanes_of, load, loops_only, noinline, parameters_of,
                                  pointer_to, read, store, width_of, zero)
@@ -35,7 +35,6 @@ from bough.sweeps.schema import frame_blocks
 from bough.sweeps.tanks import set_masses
 
 SUSPECT = 1e12                      # accelerations beyond this are looked into: is a joint singular here?
-SHORTEST, LONGEST = 1e-24, 1e24     # square of the length of a quaternion
 
 
 @leaf

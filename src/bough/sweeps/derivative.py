@@ -1,21 +1,13 @@
 """The derivative of the whole state: x' = f(t, x, controls), by one of three methods.  x = q | v | wheel speeds | orbit."""
+from bough import sweeps
 from bough.kernels.algebra import dot, rotate
 from bough.kernels.linker import sweep
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (add, any_negative, friction_only, implicit_only, load, load3, load9, loops_only, noinline, read,
                                  read3, store, zero)
 from bough.sweeps.articulated import solve_order_n
-from bough.sweeps.closures import assemble_loops
-from bough.sweeps.cloud import solve_cloud
-from bough.sweeps.couplings import store_contacts
-from bough.sweeps.composite import gather_wrench, solve_dense
 from bough.sweeps import fields as f
-from bough.sweeps.held import apply_prescribed_motion, zero_prescribed_accelerations, store_prescribed_accelerations
-from bough.sweeps.friction_forces import loaded_passes, store_holds, update_loads
-from bough.sweeps.loads import apply_loads, apply_loads_to_moving, clear_slots, gather_inputs
 from bough.sweeps.tree_motion import LEAN, MOTION, hinge_row, remainder_motion, scatter_rates, vdot_motion
-from bough.sweeps.orbit import take_mean_from_roots
-from bough.sweeps.tanks import set_masses
 
 ORDER_N, DENSE, CLOUD = range(3)
 
@@ -25,38 +17,38 @@ def accelerations(lane, plan, pars, tables, ws, method, shift):
     """vdot and wheel accelerations.  With a `shift`: the change of speeds that closes the loops; the state is then at rest
     without controls, and the actual speeds are `shift` numbers after it."""
     noinline()
-    set_masses(lane, plan, tables, ws)
+    sweeps.tanks.set_masses(lane, plan, tables, ws)
     if method == CLOUD:
-        gather_inputs(lane, plan, pars, tables, ws)
-        solve_cloud(lane, plan, pars, ws)
-        store_prescribed_accelerations(lane, plan, ws)
+        sweeps.loads.gather_inputs(lane, plan, pars, tables, ws)
+        sweeps.cloud.solve_cloud(lane, plan, pars, ws)
+        sweeps.held.store_prescribed_accelerations(lane, plan, ws)
         accelerate_wheels(lane, plan, pars, ws)
         return
     if shift == 0:
-        gather_inputs(lane, plan, pars, tables, ws)
+        sweeps.loads.gather_inputs(lane, plan, pars, tables, ws)
         set_baumgarte_weights(lane, plan, pars, ws)
-    left, moving = loaded_passes(lane, plan), zero(lane) + 1.0
+    left, moving = sweeps.friction_forces.loaded_passes(lane, plan), zero(lane) + 1.0
     while left > 0:
         remainder_motion(lane, plan, pars, ws)
         if shift == 0:
-            apply_loads(lane, plan, pars, ws)
+            sweeps.loads.apply_loads(lane, plan, pars, ws)
         else:
-            clear_slots(lane, plan, ws)
-        assemble_loops(lane, plan, pars, ws, shift)                            # [B 14]
+            sweeps.loads.clear_slots(lane, plan, ws)
+        sweeps.closures.assemble_loops(lane, plan, pars, ws, shift)                            # [B 14]
         if method == ORDER_N:
             solve_order_n(lane, plan, pars, ws)
         else:
-            solve_dense(lane, plan, pars, ws)
+            sweeps.composite.solve_dense(lane, plan, pars, ws)
         left, moving = passes_left(lane, plan, pars, ws, shift, left, moving)
     if read(plan, f.IN_ORBIT) and shift == 0:
-        take_mean_from_roots(lane, plan, pars, ws)
-    store_prescribed_accelerations(lane, plan, ws)
+        sweeps.orbit.take_mean_from_roots(lane, plan, pars, ws)
+    sweeps.held.store_prescribed_accelerations(lane, plan, ws)
     if method == DENSE and read(plan, f.N_WHEELS):
         vdot_motion(lane, plan, pars, ws, MOTION)
     accelerate_wheels(lane, plan, pars, ws)
     if shift == 0:
-        store_holds(lane, plan, ws)
-        store_contacts(lane, plan, ws)
+        sweeps.friction_forces.store_holds(lane, plan, ws)
+        sweeps.couplings.store_contacts(lane, plan, ws)
 
 
 @friction_only(otherwise=lambda lane, plan, pars, ws, shift, left, moving: (0, moving))
@@ -65,11 +57,11 @@ def passes_left(lane, plan, pars, ws, shift, left, moving):
     last change), and the lanes in which friction still changes; the other lanes keep their values."""
     if left == 1 or shift != 0:
         return 0, moving
-    store_prescribed_accelerations(lane, plan, ws)
+    sweeps.held.store_prescribed_accelerations(lane, plan, ws)
     vdot_motion(lane, plan, pars, ws, LEAN)
-    apply_loads_to_moving(lane, plan, pars, ws)
-    gather_wrench(lane, plan, pars, ws, True)
-    moving = update_loads(lane, plan, pars, ws, moving)
+    sweeps.loads.apply_loads_to_moving(lane, plan, pars, ws)
+    sweeps.composite.gather_wrench(lane, plan, pars, ws, True)
+    moving = sweeps.friction_forces.update_loads(lane, plan, pars, ws, moving)
     return (max(left - 1, 1) if any_negative(-moving) else 1), moving
 
 
@@ -105,8 +97,8 @@ def derivative(lane, plan, pars, tables, ws, method, shift):
     """x' for the time, state and controls in ws.  With a `shift` (see accelerations) the system is at rest and q' is not needed.
     Prescribed coordinates are written to the state."""
     if shift == 0:
-        apply_prescribed_motion(lane, plan, tables, ws, True)
+        sweeps.held.apply_prescribed_motion(lane, plan, tables, ws, True)
         rates_of_stage(lane, plan, ws)
     else:
-        zero_prescribed_accelerations(lane, plan, ws)
+        sweeps.held.zero_prescribed_accelerations(lane, plan, ws)
     accelerations(lane, plan, pars, tables, ws, method, shift)

@@ -114,8 +114,6 @@ def apply_multipliers_to_modes(lane, plan, ws, row, multipliers, first, end):
 
 
 # ---- fronts ----------------------------------------------------------------------------------------------------------------
-REDUNDANT = 1e-11                # of the loop's largest diagonal entry: a smaller one is rounding, and the row redundant
-SINGULAR = 1e-8                  # the same for similar masses: a smaller entry means a singular position, see `compile.assemble`
 UNEQUAL = 1e-3                   # of a later row's entry: below this, rows are sorted by size
 OPEN = 100.0                     # factor of (gap/size)^2 in the pivot limit
 NEAR = 1e-6                      # below this (gap/size)^2 a loop counts as closed

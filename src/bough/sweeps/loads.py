@@ -5,27 +5,21 @@ wrenches, force elements and central gravity act on bodies, through the applied 
 inertial axes), which every dynamics sweep subtracts.
 """
 
+from bough import sweeps
 from bough.kernels.algebra import cross, dot, rotate, rotate_spatial, shift_wrench
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, add_lane, duals_only, get_lane, get_tangent, load, load3, load9, load_spatial,
                                  noinline, put_tangent, read, read3, read9, scale, store, width_of, zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
-from bough.sweeps.closures import apply_loop_loads
-from bough.sweeps.couplings import apply_couplings
-from bough.sweeps.force_elements import apply_elements
-from bough.sweeps.friction_forces import apply_frictions
-from bough.sweeps.held import last_start
 from bough.sweeps.implicit import act_implicitly, clear_implicit_inertia, implicit_distance
 from bough.sweeps.tree_motion import hinge_row, record_of
-from bough.sweeps.orbit import apply_orbit, take_mean_from_loads
-from bough.sweeps.tanks import apply_slosh, apply_tanks
 
 
 @leaf
 def piecewise(tables, at, pieces, t, t_piece):
     """Value at t of the cubic piece that applies at t_piece; the start value before the first piece."""
-    row = last_start(tables, at, f.PIECE, pieces, t_piece)
+    row = sweeps.held.last_start(tables, at, f.PIECE, pieces, t_piece)
     s = max(t - read(tables, row), 0.0)
     return read(tables, row + 1) + s*(read(tables, row + 2) + s*(read(tables, row + 3) + s*read(tables, row + 4)))
 
@@ -33,7 +27,7 @@ def piecewise(tables, at, pieces, t, t_piece):
 @leaf
 def piecewise_slope(tables, at, pieces, t, t_piece):
     """Its rate; zero before the first piece."""
-    row = last_start(tables, at, f.PIECE, pieces, t_piece)
+    row = sweeps.held.last_start(tables, at, f.PIECE, pieces, t_piece)
     s = t - read(tables, row)
     if s < 0.0:
         return 0.0
@@ -67,9 +61,9 @@ def gather_inputs(lane, plan, pars, tables, ws):
             force = read(pars, p + f.STIFFNESS)*stretch + read(pars, p + f.DAMPING)*rate
             accumulate(lane, ws, read(plan, row + f.SPRING_TAU), -force)
             act_implicitly(lane, plan, pars, ws, row, p, rate)
-    apply_slosh(lane, plan, ws)
-    apply_couplings(lane, plan, pars, ws)
-    apply_frictions(lane, plan, pars, ws)
+    sweeps.tanks.apply_slosh(lane, plan, ws)
+    sweeps.couplings.apply_couplings(lane, plan, pars, ws)
+    sweeps.friction_forces.apply_frictions(lane, plan, pars, ws)
 
 
 @duals_only
@@ -115,7 +109,7 @@ def apply_loads_to_moving(lane, plan, pars, ws):
     """apply_loads with given accelerations; in orbit these are relative to the mass center of the tree."""
     apply_loads(lane, plan, pars, ws)
     if read(plan, f.IN_ORBIT):
-        take_mean_from_loads(lane, plan, pars, ws)
+        sweeps.orbit.take_mean_from_loads(lane, plan, pars, ws)
 
 
 @sweep
@@ -123,11 +117,11 @@ def fill_slots(lane, plan, pars, ws):
     """Applied wrenches of wheels, external wrenches, loops' joints, force elements and central gravity."""
     noinline()
     apply_body_loads(lane, plan, pars, ws)
-    apply_loop_loads(lane, plan, pars, ws)
-    apply_elements(lane, plan, pars, ws)
-    apply_tanks(lane, plan, pars, ws)
+    sweeps.closures.apply_loop_loads(lane, plan, pars, ws)
+    sweeps.force_elements.apply_elements(lane, plan, pars, ws)
+    sweeps.tanks.apply_tanks(lane, plan, pars, ws)
     if read(plan, f.IN_ORBIT):
-        apply_orbit(lane, plan, pars, ws)
+        sweeps.orbit.apply_orbit(lane, plan, pars, ws)
 
 
 @leaf

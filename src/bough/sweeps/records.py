@@ -114,7 +114,7 @@ FRICTION = Record(
     Field("FRICTION_STATE", "in runs: holding force, or its own state; load of its joint; dissipated energy", to="ws.x",
           length=3, optional=True),
     Field("FRICTION_RATE", "rates of these", to="ws.xdot", length=3, optional=True),
-    size_name="FRICTION_ROW", prefix="FRICTION_", written="compile.friction_tank_tables", read="sweeps.friction_forces")
+    size_name="FRICTION_ROW", prefix="FRICTION_", written="compile.friction_tables", read="sweeps.friction_forces")
 
 TANK = Record(
     "tank", "plan", "propellant in a body, and the nozzle through which it leaves",
@@ -131,7 +131,7 @@ TANK = Record(
     Field("TANK_COLUMNS", "of a piece: cubics of so many properties behind its start"),
     Field("TANK_WS", "current properties, and the effects of its flow", to="ws.tanks", length="tank", owned=True),
     Field("TANK_EXHAUST", "in runs: rates of momenta and energy of all exhaust", to="ws.xdot", length=7, optional=True),
-    size_name="TANK_ROW", prefix="TANK_", written="compile.friction_tank_tables", read="sweeps.tanks")
+    size_name="TANK_ROW", prefix="TANK_", written="compile.tank_tables", read="sweeps.tanks")
 
 WHEEL = Record(
     "wheel", "plan", "a wheel in a body",
@@ -348,7 +348,7 @@ FRICTION_PARAMETERS = Record(
     Field("SMOOTH_SPEED", "below which the smooth law is linear", (), "rad/s or m/s"),
     Field("BRISTLE", "stiffness of bristles", (), "N m/rad or N/m"),
     Field("LOAD_FACTOR", "dry friction per newton of joint load", (), "m or 1"),
-    size_name="FRICTION_PARS", written="compile.friction_tank_tables", read="sweeps.friction_forces")
+    size_name="FRICTION_PARS", written="compile.friction_tables", read="sweeps.friction_forces")
 
 WHEEL_PARAMETERS = Record(
     "wheel", "pars", "a wheel in a body",
@@ -539,7 +539,7 @@ TANK_PARAMETERS = Record(
     Field("NO_FLOW", "tolerance for a negative flow: rounding", (), "kg/s"),
     Field("LEAST_FIXED", "mass of fixed propellant below which it has no mass center", (), "kg"),
     Field("DESCRIBED", "propellant that TOTAL_MASS contains", (), "kg"),
-    size_name="TANK_PARS", written="compile.friction_tank_tables", read="sweeps.tanks")
+    size_name="TANK_PARS", written="compile.tank_tables", read="sweeps.tanks")
 
 HINGE_RECORD = Record(
     "hinge", "ws", "motion of a hinge's body, in inertial axes",

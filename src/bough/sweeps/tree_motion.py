@@ -8,6 +8,7 @@ Accelerations are those of material points and start from minus gravity, so line
     omega   angular rate of a body                        A       (alpha, a), angular and linear acceleration
 """
 
+from bough import sweeps
 from bough.kernels.algebra import IDENTITY, ZERO, compose, cross, euler, newton_euler, rotate, shift_motion, unrotate
 from bough.kernels.hinges import MODAL, PRISMATIC, hinge_add, hinge_move, hinge_rates, store_axis
 from bough.kernels.jit import leaf
@@ -16,7 +17,6 @@ from bough.kernels.lanes import (add, holds_only, load, load3, load6, load9, loa
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.blocks import pack_of, packs_until
-from bough.sweeps.modes import modal_accelerated, modal_move, modal_rates
 
 
 MOTION, LEAN = range(2)                            # purpose of scatter_motion
@@ -120,7 +120,7 @@ def move_outward(lane, plan, pars, ws, k, C_i, omega_i, A_i, sines):
     if kind < MODAL:
         C, r, sigma, a = hinge_move(lane, kind, F, r, omega_i, ws, read(plan, row + f.Q), read(plan, row + f.V), sines)
     else:
-        C, r, sigma, a = modal_move(lane, plan, pars, ws, row, F, r, omega_i)
+        C, r, sigma, a = sweeps.modes.modal_move(lane, plan, pars, ws, row, F, r, omega_i)
     omega = add(omega_i, sigma)                                                            # [S 44]
     A = add(shift_motion(r, A_i), (cross(omega_i, sigma), a))                              # [S 46-47]
     return F, C, r, omega, A
@@ -147,7 +147,7 @@ def scatter_motion(lane, plan, pars, ws, with_vdot, purpose):
         store(lane, ws, record + f.OFFSET, r)
         if kind >= MODAL:
             store(lane, ws, record + f.ATTITUDE, C)
-            A = modal_accelerated(lane, plan, pars, ws, row, k, C, omega, A, with_vdot)
+            A = sweeps.modes.modal_accelerated(lane, plan, pars, ws, row, k, C, omega, A, with_vdot)
         elif with_vdot:
             A = hinge_add(lane, kind, F, C, A, ws, read(plan, row + f.VDOT))
         else:
@@ -196,4 +196,4 @@ def scatter_rates(lane, plan, ws):
         if kind < MODAL:
             hinge_rates(lane, kind, ws, q, v, q + to_rate)
         else:
-            modal_rates(lane, plan, ws, row, q + to_rate)
+            sweeps.modes.modal_rates(lane, plan, ws, row, q + to_rate)

@@ -10,12 +10,14 @@ import numpy as np
 
 from bough.analyze.counting.number import TALLY, Memory
 from bough.kernels.lanes import Features
-from bough.sweeps import articulated, calls, composite, derivative
+from bough.sweeps import articulated, calls, closures, cloud, composite, derivative, loads
 
 # by module: which functions make a part of the algorithm
 PARTS: dict[ModuleType, dict[str, str]] = {
-    derivative: {"gather_inputs": "loads", "apply_loads": "loads", "remainder_motion": "motion",
-                 "vdot_motion": "motion", "assemble_loops": "loops", "solve_cloud": "cloud", "accelerate_wheels": "wheels"},
+    loads: {"gather_inputs": "loads", "apply_loads": "loads"},
+    closures: {"assemble_loops": "loops"},
+    cloud: {"solve_cloud": "cloud"},
+    derivative: {"remainder_motion": "motion", "vdot_motion": "motion", "accelerate_wheels": "wheels"},
     articulated: {"gather_inertia": "articulated inertia", "scatter_acceleration": "accelerations"},
     composite: {"store_wrenches": "bias", "gather_wrench": "bias", "gather_mass_matrix": "mass matrix",
                 "factor_dense": "factors", "solve_loops_dense": "loops", "back_substitute_dense": "solution"},

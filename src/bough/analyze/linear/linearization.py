@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from bough.analyze.derivatives import Directions, Tangents, directional
-from bough.analyze.equations_of_motion import cross_matrix
 from bough.analyze.linear.linear_system import LinearSystem, OperatingPoint
 from bough.analyze.linear.tangent_space import DirectionNames, Reduction, center_velocity, direction_names, reduce, turning, turns
 from bough.analyze.signals import chosen_controls, control_names, control_units
@@ -25,6 +24,7 @@ from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.describe import CentralGravity
+from bough.describe.orientation import cross_matrix
 from bough.errors import StateError, similar
 
 ORBIT = ("orbit.x", "orbit.y", "orbit.z", "orbit.vx", "orbit.vy", "orbit.vz")

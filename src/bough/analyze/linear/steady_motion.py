@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.analyze.equations_of_motion import cross_matrix
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.describe import Body
-from bough.describe.orientation import rotation_matrix
+from bough.describe.orientation import cross_matrix, rotation_matrix
 from bough.errors import StateError
 
 

@@ -17,15 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.analyze.body_motion import bodies_in
-from bough.analyze.equations_of_motion import cross_matrix, mass_matrices
+from bough.analyze.equations_of_motion import mass_matrices
 from bough.analyze.loop_constraints import approach, moved, named_speeds, open_loops
 from bough.analyze.loop_rows import ACCELERATION, POSITION, SPEED, loop_terms, row_slices
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
-from bough.describe.orientation import rotation_matrix
+from bough.compile.loop_tables import REDUNDANT
+from bough.describe.orientation import cross_matrix, rotation_matrix
 from bough.errors import StateError
-from bough.sweeps.fronts import REDUNDANT
 
 OPEN = 1e-7                 # relative to the size of a loop: a gap, or gap rate, for which a state is rejected
 BESIDE = 0.02               # rad or m: distance of nearby positions at which the rank of loops is compared

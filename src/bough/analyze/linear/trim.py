@@ -31,9 +31,9 @@ from bough.analyze.signals import control_names, control_units
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
+from bough.compile.loop_tables import REDUNDANT
 from bough.describe.body import FORCE_UNITS
 from bough.errors import StateError, similar
-from bough.sweeps.fronts import REDUNDANT
 
 SETTLING, STEPS = 200, 60               # steps at most
 FARTHEST = 0.3                          # rad or m: largest change of a coordinate in a settling step

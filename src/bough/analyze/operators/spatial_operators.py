@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from bough.analyze.equations_of_motion import first_singular, message
 from bough.analyze.impulse import at_rest
 from bough.analyze.operators import state_links
 from bough.analyze.operators.articulated_links import Articulated, articulate
 from bough.analyze.operators.operator import Chains, Operator, Space, block_diagonal, identity
 from bough.analyze.operators.state_links import Link, Links, Point, Split, links_of
+from bough.analyze.singular_joints import first_singular, message
 from bough.compile.batch import Batch, array, call, lanes_for, workspace
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats

@@ -23,13 +23,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.analyze.equations_of_motion import cross_matrix
 from bough.analyze.operators.operator import Operator, Place, Space, of_blocks
 from bough.analyze.partition_table import link_name
 from bough.compile.batch import Batch, array, check_node
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.compile.partition import Hinge, Partition
+from bough.describe.orientation import cross_matrix
 from bough.errors import ModelError, StateError, similar
 from bough.kernels.hinges import FREE, MODAL, NODE, PRISMATIC, REVOLUTE, SPHERICAL
 from bough.sweeps import calls

@@ -1,20 +1,24 @@
 """Ports: inputs, which act on a system from outside, and outputs, which measure it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema, model_validator
 from pydantic_core.core_schema import ValidationInfo
 
+from bough import flex
 from bough.describe.base import Fault, among
 from bough.describe.body import FORCE_UNITS, FRAME, WORLD, Frame, FrameField, read_frame, write_frame
 from bough.describe.numeric import Axis, AxisLike, Text, above_zero, at_least_zero, items, letter, shown, text
 from bough.describe.part import BESIDE, FORCE_BESIDE, Attachment, Finding, Names, Part, SystemView, entry_named, listed
 from bough.describe.parts.wrench import Axes
 from bough.errors import nearest
-from bough.flex.integrals import Array
-from bough.flex.recovery import COMPONENTS, Recovery, components_along
+from bough.flex.choices import COMPONENTS
+
+if TYPE_CHECKING:
+    from bough.flex import Recovery
 
 XYZ = ("x", "y", "z")
 
@@ -468,11 +472,11 @@ class Output(Port):
             return tuple("N m" if each.rpartition(".")[2][0] == "m" else "N" for each in self._whole[self.chosen])
         return (KINDS[self.kind].unit or {"angular": "N m s", "linear": "N s"}[str(self.momentum)],) * self.size
 
-    def gauge(self, system: SystemView) -> tuple[str, Array]:
+    def gauge(self, system: SystemView) -> tuple[str, NDArray[Any]]:
         """Of a strain: its body, and its components per modal coordinate (components, n), before one is chosen."""
         body, recovery, element = strained(system, str(self.strain))[0]
         rows = recovery.strain[recovery.index(element)]
-        return body, rows if self.axis is None else components_along(self.axis)[None] @ rows
+        return body, rows if self.axis is None else flex.recovery.components_along(self.axis)[None] @ rows
 
     def late(self, system: SystemView) -> bool:
         """Whether it needs accelerations or forces, so that it depends on the inputs at the same time."""
@@ -522,7 +526,7 @@ class Output(Port):
             return
         _, recovery, element = found[0]
         known = {each for each, row in zip(COMPONENTS, recovery.strain[recovery.index(element)], strict=True) if row.any()}
-        shares = np.eye(6)[self.chosen][0] if self.axis is None else components_along(self.axis)
+        shares = np.eye(6)[self.chosen][0] if self.axis is None else flex.recovery.components_along(self.axis)
         wanted = {each for each, share in zip(COMPONENTS, shares, strict=True) if share}
         single = self.component is not None or self.axis is not None
         if single and (not wanted & known or (len(known) == 1 and wanted - known)):
@@ -531,13 +535,13 @@ class Output(Port):
             yield Finding(f"{field} is {shown(asked)}, but strain {name!r} does not show it: {only}", (field,))
 
 
-def strained(system: SystemView, name: str) -> list[tuple[str, Recovery, str]]:
+def strained(system: SystemView, name: str) -> "list[tuple[str, Recovery, str]]":
     """Bodies that recover the strain of the element of this name, "body.element", how, and its name there; one if all is well."""
     return [(body.name, recovery, name[len(body.name) + 1:]) for body in system.bodies.values()
             if (recovery := _recovery(body)) and name.startswith(f"{body.name}.") and recovery.has(name[len(body.name) + 1:])]
 
 
-def _recovery(body: Any) -> Recovery | None:
+def _recovery(body: Any) -> "Recovery | None":
     """Of strains."""
     found = None if body.flexible is None else body.flexible.recovery
     return found if found is not None and len(found.strain) else None

@@ -1,7 +1,7 @@
 """Momentum wheels inside bodies."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,9 @@ from bough.describe.body import Frame
 from bough.describe.motions import Signal
 from bough.describe.numeric import Axis, AxisLike, Number, Text, above_zero
 from bough.describe.part import Attachment, Drawing, Part, Recorded, SystemView
-from bough.flex import FlexibleBody
+
+if TYPE_CHECKING:
+    from bough.flex import FlexibleBody
 
 
 class Wheel(Part):
@@ -81,7 +83,7 @@ class Wheel(Part):
         return [{"kind": "wheel", "at": Frame(self.body, node=self.node), "axis": self.axis}]
 
 
-def modal_mass_left(flexible: FlexibleBody, wheels: Sequence[Wheel]) -> float:
+def modal_mass_left(flexible: "FlexibleBody", wheels: Sequence[Wheel]) -> float:
     """Least eigenvalue of the modal mass without the wheels: Mff - J (psi.e) (psi.e)^T."""
     left = flexible.integrals.Mff.copy()
     for wheel in wheels:

@@ -24,14 +24,13 @@ import numpy as np
 from bough.integrate.compiled.stepping import (HEADER, INSIDE, LAST_IS_FIRST, POWER, ahead_at, begin_stage, combine, controls_at,
                                                copy, end_implicit, evaluate_law, evaluate_rates, first_not_finite, normalize,
                                                saved_at, set_time, stages_of, steered_by, take_step)
+from bough import sweeps
 from bough.kernels.jit import kernel, leaf
 from bough.kernels.lanes import (align_stack, duals_only, get_lane, implicit_lanes_of, lanes_of, load, parameters_of, pointer_to,
                                  put_lane, read, store, width_of)
 from bough.sweeps import fields as f
 from bough.sweeps.derivative import CLOUD, DENSE, ORDER_N
-from bough.sweeps.held import apply_prescribed_motion
 from bough.sweeps.blocks import store_rows, n_groups, load_rows
-from bough.sweeps.tangents import store_along
 
 # a row of the grid of fixed steps: step i goes from ORIGIN + i LENGTH to ORIGIN + (i + 1) LENGTH; those from BEGIN up to STOP are
 # to be taken.  However a run is split, its steps are the same
@@ -103,9 +102,9 @@ def store_values(lane, rows, part, group, sample, ws, at, n):
 def store_sample(lane, rows, part, group, sample, ws, at, n):
     """Entries of the state (part 0) or the controls (part 1); duals with their derivatives, two rows further."""
     if part == 0:
-        store_along(lane, rows[2], rows[4], group, sample*n, ws, at, n)
+        sweeps.tangents.store_along(lane, rows[2], rows[4], group, sample*n, ws, at, n)
     else:
-        store_along(lane, rows[3], rows[5], group, sample*n, ws, at, n)
+        sweeps.tangents.store_along(lane, rows[3], rows[5], group, sample*n, ws, at, n)
 
 
 @leaf
@@ -120,7 +119,7 @@ def interpolate(lane, plan, stepper, tables, ws, t, z, h):
     combine(lane, plan, stepper, ws, weights, 0, h, s)
     normalize(lane, plan, ws)
     set_time(lane, plan, stepper, ws, t + z*h, t + min(z, 1.0 - INSIDE)*h)
-    apply_prescribed_motion(lane, plan, tables, ws, True)
+    sweeps.held.apply_prescribed_motion(lane, plan, tables, ws, True)
 
 
 @leaf

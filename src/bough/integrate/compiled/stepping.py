@@ -22,19 +22,15 @@ work      x at the start of the step | k of each stage | controls | a saved stat
 """
 
 import numpy as np
+from bough import sweeps
 from bough.integrate.compiled.callback import COMPUTED, N_LAWS, WORK, evaluate_laws
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, any_negative, get_lane, implicit_only, load, load3, load4, loops_only, read, scale,
                                  sqrt, store, where_positive, zero)
 from bough.sweeps import fields as f
 from bough.sweeps.derivative import derivative
-from bough.sweeps.held import apply_prescribed_motion
 from bough.sweeps.implicit import implicit_state
 from bough.sweeps.tree_motion import scatter_rates
-from bough.sweeps.orbit import shift_roots
-from bough.sweeps.outputs import evaluate_outputs
-from bough.sweeps.power import fill_input_power
-from bough.sweeps.tanks import set_masses
 
 
 HEADER = 8
@@ -191,10 +187,10 @@ def evaluate_law(lane, model, stepper, ws):
     plan, pars, tables = model
     _, laws, scratch, _ = stepper
     if laws[N_LAWS]:
-        apply_prescribed_motion(lane, plan, tables, ws, True)
+        sweeps.held.apply_prescribed_motion(lane, plan, tables, ws, True)
         if laws[COMPUTED]:
-            set_masses(lane, plan, tables, ws)
-            evaluate_outputs(lane, plan, pars, ws)
+            sweeps.tanks.set_masses(lane, plan, tables, ws)
+            sweeps.outputs.evaluate_outputs(lane, plan, pars, ws)
         evaluate_laws(lane, plan, laws, scratch, ws, controls_at(plan, stepper))
 
 
@@ -257,7 +253,7 @@ def move(lane, plan, pars, ws):
     """q' from the speeds in the state; in orbit relative to the mass center."""
     scatter_rates(lane, plan, ws)
     if read(plan, f.IN_ORBIT):
-        shift_roots(lane, plan, pars, ws)
+        sweeps.orbit.shift_roots(lane, plan, pars, ws)
 
 
 @leaf
@@ -267,7 +263,7 @@ def evaluate_rates(lane, model, stepper, ws, method, shift):
     work = stepper[1][WORK]
     derivative(lane, plan, pars, tables, ws, method, shift)
     if work != 0 and shift == 0:
-        fill_input_power(lane, plan, pars, ws, controls_at(plan, stepper), read(plan, f.WS_XDOT) + work)
+        sweeps.power.fill_input_power(lane, plan, pars, ws, controls_at(plan, stepper), read(plan, f.WS_XDOT) + work)
 
 
 @leaf
@@ -321,7 +317,7 @@ def finish_step(lane, model, stepper, ws, t, h):
         move_with_new_speeds(lane, plan, pars, ws, work, h)
     normalize(lane, plan, ws)
     set_time(lane, plan, stepper, ws, t + h, t + (1.0 - INSIDE)*h)
-    apply_prescribed_motion(lane, plan, tables, ws, True)
+    sweeps.held.apply_prescribed_motion(lane, plan, tables, ws, True)
 
 
 @leaf

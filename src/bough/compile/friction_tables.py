@@ -1,0 +1,57 @@
+"""Friction as the numbers that `sweeps.friction_forces` reads; and what a run switches.
+
+A friction that can stick has three states: slipping one way ("name>") or the other ("name<"), or holding its coordinate
+("name="). These are marks among those of stops in contact, and the coordinate is then held.  Without a mark, outside of runs, it
+slips in the direction of the speed.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from bough.compile.coordinates import coordinate_place
+from bough.compile.layout import Layout
+from bough.compile.partition import Partition
+from bough.compile.tables import Tables
+from bough.describe import Friction, System
+from bough.kernels.hinges import PRISMATIC, REVOLUTE
+from bough.sweeps import fields as f
+from bough.sweeps import records as r
+from bough.sweeps.schema import Floats
+
+LAWS = {"sticking": f.SLIDES, "regularized": f.SMOOTH, "dahl": f.BRISTLES, "basilisk": f.PEAKED}
+MARKS = {">": 1, "<": -1, "=": 0}
+
+
+def friction_rows(system: System, parts: Partition, lay: Layout) -> tuple[list[list[int]], list[Floats]]:
+    """Records of plan and pars; in runs each friction has three entries of x."""
+    rows, pars = list[list[int]](), list[Floats]()
+    hinge_of = {hinge.v: k for k, hinge in enumerate(parts.hinges) if hinge.kind in (REVOLUTE, PRISMATIC)}
+    for j, friction in enumerate(system.frictions.values()):
+        if friction.coordinate in system.wheels:
+            i = lay.nv + list(system.wheels).index(friction.coordinate)
+            speed, torque, hinge = lay.nq + i, i, 0
+        else:
+            torque = coordinate_place(system, friction.coordinate)[1]
+            speed, hinge = lay.nq + torque, hinge_of[torque]
+        state = lay.frictions.start + 3*j if lay.frictions.stop > lay.frictions.start else None
+        rows.append(r.FRICTION.row(
+            v=lay.x + speed, tau=lay.u + torque, law=LAWS[friction.law], sign=0, acts=True, hinge=hinge,
+            ws=lay.frictions_at + r.FRICTION_RESULT.size*j, state=0 if state is None else lay.x + state,
+            rate=0 if state is None else lay.xdot + state))
+        pars.append(friction_parameters(friction))
+    return rows, pars
+
+
+def friction_parameters(friction: Friction) -> Floats:
+    return r.FRICTION_PARAMETERS.pack(
+        coulomb=friction.coulomb, static_more=friction.breakaway - friction.coulomb,
+        over_stribeck=0.0 if friction.stribeck is None else 1.0/friction.stribeck, viscous=friction.viscous,
+        smooth_speed=friction.speed or 0.0, bristle=friction.stiffness or 0.0, load_factor=friction.mu*(friction.radius or 1.0))
+
+
+def switch_frictions(tables: Tables, frictions: Mapping[str, Friction], marks: Sequence[str]) -> None:
+    """In copied tables: set which way each slips, or that it holds."""
+    rows, known = tables.rows("frictions"), set(marks)
+    for row, name in zip(rows, frictions, strict=True):
+        row[f.FRICTION_SIGN] = sum(sign for mark, sign in MARKS.items() if name + mark in known)
+        row[f.FRICTION_ACTS] = name + "=" not in known
+    tables.plan[f.N_STUCK] += int((rows[:, f.FRICTION_ACTS] == 0).sum()) if len(rows) else 0

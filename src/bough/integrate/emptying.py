@@ -1,0 +1,47 @@
+"""Tanks in a run: flow and thrust end where the propellant does, at a moment that is found inside a step [B 90]."""
+
+import numpy as np
+
+from bough.compile.layout import Floats
+from bough.compile.tank_tables import EMPTY, engine_of, fed_tanks
+from bough.describe import Tank
+from bough.errors import StateError
+from bough.integrate.compiled.loops import DIRECTION as FACES
+from bough.integrate.compiled.loops import FIRST, FIRST_FACTOR, LESS, WATCHER
+from bough.model import Model
+
+
+def mass_place(model: Model, tank: Tank) -> int:
+    """Where in x its mass is."""
+    return int(model.layout.tanks.start) + list(model.system.tanks).index(tank.name)
+
+
+def feeding(model: Model) -> list[Tank]:
+    """Tanks that feed."""
+    tanks = model.system.tanks.values()
+    dry = {engine_of(tank) for tank in tanks if tank.name + EMPTY in model.contacts}
+    return [tank for tank in fed_tanks(model.system) if engine_of(tank) not in dry]
+
+
+def watch_tank(model: Model, tank: Tank) -> Floats:
+    """Until it is empty."""
+    row = np.zeros(WATCHER)
+    row[FIRST], row[FIRST_FACTOR], row[LESS], row[FACES] = mass_place(model, tank), 1.0, tank.residual, -1.0
+    return row
+
+
+def emptied(model: Model, tank: Tank, x: Floats) -> tuple[Model, str]:
+    """The model from then on, in which it feeds no more, nor do others of its engine; and what happened."""
+    x[mass_place(model, tank)] = tank.residual
+    others = [each.name for each in model.system.tanks.values() if each is not tank and engine_of(each) == engine_of(tank)]
+    text = "is empty" + (f", and {', '.join(others)} stop with it" if others else "")
+    return model.switched(model.holds, [*model.contacts, tank.name + EMPTY]), text
+
+
+def start_tanks(model: Model, x: Floats) -> None:
+    """At the start: nothing can feed from an empty tank."""
+    for tank in feeding(model):
+        mass = float(x[mass_place(model, tank)])
+        if mass <= tank.residual:
+            raise StateError(f"tank '{tank.name}' has {mass:.6g} kg of propellant at the start and a residual of "
+                             f"{tank.residual:g} kg: it is empty already; give it propellant, or a flow of 0 and no input")
