@@ -3,6 +3,7 @@ tests that raised the peak."""
 import ctypes
 import os
 import sys
+from collections import Counter
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -19,6 +20,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
 
 MARKS = {"oracle": ("oracles/", "exchange/test_real_robots.py"), "browser": ("look/test_chromium.py",),
          "docs": ("docs/test_site.py", "docs/test_pages.py", "examples/")}
+FIRST = "test_compile_cost.py"                                 # it compiles the kernels of four kinds of models, and keeps them
 RISE = 50                                                      # MB by which a test must raise the peak to be named
 used: list[dict] = []
 
@@ -42,9 +44,18 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[rises] = []
 
 
+def order(items: list[pytest.Item]) -> None:
+    """The order in which workers take files: first the one whose kernels others need, then those of many tests, so that none is
+    left with a long one at the end."""
+    number = Counter(item.path for item in items)
+    items.sort(key=lambda item: (item.path.name != FIRST, -number[item.path]))
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Files and folders whose tests are all of one kind.  xdist hands out files by their number of tests, most first."""
+    """Marks files and folders whose tests are all of one kind; in workers, orders the files."""
+    if hasattr(config, "workerinput"):
+        order(items)
     for item in items:
         place = item.path.relative_to(config.rootpath / "tests").as_posix()
         for mark, places in MARKS.items():

@@ -465,7 +465,7 @@ class Simulator:
 
     @property
     def times(self) -> Floats:
-        """(rows,) the time of each state [s]: `t`, except for those restarted at a time of their own."""
+        """(rows,) the time of each state [s]: `t`, except for those restarted at another time."""
         return np.concatenate([self.t + run.ahead[:, 0] for run in self._runs])
 
     def restart(self, rows: ArrayLike, *, x: ArrayLike | None = None, t0: float | None = None, **start: Any) -> None:

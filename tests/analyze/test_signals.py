@@ -3,6 +3,8 @@ against the analyses that know it.
 
 A central difference over 2 h is off by h^2/6 of the third derivative, and by eps/h of the size of what is differenced: with
 h = 1e-5 and numbers of order one to ten, by some 1e-9 to 1e-8.
+
+Tolerances: 3e-7, thirty times the upper end of that, for the third derivatives of links that spin.
 """
 import numpy as np
 import pytest

@@ -9,7 +9,7 @@ from bough.integrate import integrate
 from tests.support.compare import assert_same
 from tests.support.event_runs import OFF, WAYS, block, parts, run, satellite
 from tests.support.mechanisms import four_bar
-from tests.support.tolerance import CANCELLING, FORMULA, STEPPED
+from tests.support.tolerance import CANCELLING, FORMULA, STEPPED, rounding
 
 every_way = pytest.mark.parametrize("method", list(WAYS))
 
@@ -82,7 +82,7 @@ def test_set_times_are_kept_and_samples_at_them_are_from_before(method):
     assert [event.time for event in r.events[0]] == [0.0, 0.5, 1.0]
     np.testing.assert_allclose(r.x[0, :, 0], [0, 0, 0, -0.0625, -0.25], atol=OFF[method])
     np.testing.assert_allclose(r.x[0, :, 1], [0, 0, 0, -0.5, -1.0], atol=OFF[method])
-    assert r.events[0][2].jump.energy_lost == pytest.approx(1.0, abs=1e-8)
+    assert r.events[0][2].jump.energy_lost == pytest.approx(1.0, abs=2*OFF[method])
 
 
 def test_a_time_that_rounding_puts_beside_a_sample_is_no_trouble():
@@ -97,8 +97,8 @@ def test_late_events_are_found_to_the_rounding_of_time():
     s = block(q0=-999.0, v0=1.0)
     s.latch("late", coordinate="b.z", at=0.0005)
     r = run(s, dt=0.5, until=1001.0, sample_rate=1)
-    assert abs(r.events[0][0].time - 999.0005) < 1e-9
-    assert abs(r.x[0, -1, 0] - 0.0005) < 1e-9
+    assert abs(r.events[0][0].time - 999.0005) < rounding(2002, 1000.0)                # 2002 steps, each rounds 1000 s or m
+    assert abs(r.x[0, -1, 0] - 0.0005) < rounding(2002, 1000.0)
 
 
 def test_events_that_set_each_other_off_end_the_run():
@@ -108,7 +108,7 @@ def test_events_that_set_each_other_off_end_the_run():
     s.event("down", when="b.z", crosses=0.3 - 2e-15, direction="falling", repeat=True, do=[Prescribe("b.z", Rate(1.0))])
     r = run(s)
     assert "events set each other off for ever" in r.failure
-    assert abs(r.events[0][-1].time - 0.3) < 1e-10
+    assert abs(r.events[0][-1].time - 0.3) < OFF["rk4"]
 
 
 # ---- what it does to speeds -----------------------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ def test_locking_a_moving_four_bar_keeps_its_loop_closed():
     assert abs(event.jump.energy_after) < CANCELLING < event.jump.energy_lost
     before = r.x[0, np.argmin(np.abs(r.t - 0.2))]
     work = event.jump.impulses["crank.ry"]*before[3]                 # all ends at rest: energy lost is half of impulse times rate
-    assert abs(-work/2 - event.jump.energy_lost) < 1e-9*event.jump.energy_lost
+    assert abs(-work/2 - event.jump.energy_lost) < CANCELLING*event.jump.energy_lost
 
 
 def test_locking_a_joint_with_a_flexible_body_rings_it():
@@ -221,7 +221,7 @@ def test_releasing_keeps_the_state():
     assert lock.jump is not None
     assert release.jump is None
     steps = np.abs(np.diff(parts(s.compile(), r.x[0])[1], axis=0)).max(axis=1)         # of speeds, within 1 ms
-    assert steps[np.searchsorted(r.t, 0.6)] < 0.01 < 0.1 < steps.max()
+    assert steps[np.searchsorted(r.t, 0.6)] < 0.01 < 0.1 < steps.max()      # no jump, and one
 
 
 @every_way

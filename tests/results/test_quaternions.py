@@ -1,3 +1,4 @@
+"""Attitudes as quaternions: of any rotation, to rounding, and continuous along a run."""
 import numpy as np
 from scipy.spatial.transform import Rotation
 

@@ -25,8 +25,8 @@ def rounding(operations, magnified=1.0):
     return operations*magnified*EPS
 
 
-PRODUCTS = rounding(4)
-"""9e-16: a few products or sums of numbers that are given."""
+PRODUCTS = rounding(5)
+"""1e-15: a few products or sums of numbers that are given."""
 
 FORMULA = rounding(45)
 """1e-14: a formula on either side. A turned vector takes 5 roundings, a cross product 3, a sine 2, a norm 4, a division 1: even two

@@ -28,7 +28,7 @@ from bough.flex import FlexibleBody
 SUBSTANCE = ("mass", "com", "inertia")
 OF_JOINT = ("stiffness", "damping", "rest", "torque", "motion")
 OF_MODES = ("frequency", "modal_damping", "shape_scale", "participation_scale")
-ROUNDED = 1e-12                         # of the trace of a mass matrix: eigenvalues that are zero, but for rounding
+ROUNDED = 1e-12                         # relative to the trace of a mass matrix: eigenvalues that are zero to rounding
 _SCALED: dict[type, tuple[str, ...]] = {
     TimeTable: ("values",), Spline: ("values", "rates"), Pieces: ("coefficients",), Constant: ("value",),
     Rate: ("rate", "start"), Polynomial: ("coefficients",), Move: ("to", "start"), Harmonics: ("terms", "mean")}

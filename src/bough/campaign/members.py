@@ -253,7 +253,7 @@ class Rows:
     settings: dict[str, float]
     laws: dict[str, float]  # values of one sample, if they vary
     pars: Floats | None = None  # of the tables, if known
-    alone: bool = False  # a sample that never runs beside others
+    alone: bool = False  # a sample that always runs separately
 
 
 class Members:

@@ -13,9 +13,9 @@ Sizes of a model's vectors, and the places of everything in the workspace.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,6 +45,28 @@ def run_states(system: System) -> int:
 EXHAUST = 7  # of all propellant exhausted since the start: angular and linear momentum in the world, energy [B 91]
 
 
+def consecutive(**sizes: int) -> dict[str, slice]:
+    """Slices of these lengths, one after the other.
+
+    >>> consecutive(a=2, b=3)
+    {'a': slice(0, 2, None), 'b': slice(2, 5, None)}
+    """
+    return {name: slice(end - size, end) for (name, size), end in zip(sizes.items(), accumulate(sizes.values()), strict=True)}
+
+
+class Part:
+    """A part of a state or of inputs (`whole`: the name of their array), as a view."""
+
+    def __init__(self, whole: str):
+        self.whole = whole
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Floats:
+        return getattr(instance, self.whole)[..., getattr(instance.layout, self.name)]
+
+
 @dataclass(frozen=True)
 class StateLayout:
     """Where q, v, wheel speeds, orbit and the masses in tanks are in x.
@@ -61,6 +83,15 @@ class StateLayout:
     frictions: int = 0              # entries of all frictions and couplings with play (in runs only)
     n_tanks: int = 0
     running: bool = False           # with the entries that exist only in runs
+    q: slice = field(init=False, repr=False, compare=False)
+    v: slice = field(init=False, repr=False, compare=False)
+    wheels: slice = field(init=False, repr=False, compare=False)
+    orbit: slice = field(init=False, repr=False, compare=False)
+    tanks: slice = field(init=False, repr=False, compare=False)  # mass of propellant in each tank
+    friction: slice = field(init=False, repr=False, compare=False)  # of each: holding force, or own state; load; dissipation
+    exhaust: slice = field(init=False, repr=False, compare=False)  # momenta and energy of all exhaust
+    laws: slice = field(init=False, repr=False, compare=False)
+    nx: int = field(init=False, repr=False, compare=False)
 
     @staticmethod
     def of(system: System, law_states: int = 0, running: bool = False) -> "StateLayout":
@@ -69,44 +100,10 @@ class StateLayout:
                            isinstance(system.gravity, CentralGravity), law_states, run_states(system)*running,
                            len(system.tanks), running)
 
-    @cached_property
-    def nx(self) -> int:
-        return self.laws.stop
-
-    @cached_property
-    def q(self) -> slice:
-        return slice(0, self.nq)
-
-    @cached_property
-    def v(self) -> slice:
-        return slice(self.nq, self.nq + self.nv)
-
-    @cached_property
-    def wheels(self) -> slice:
-        return slice(self.v.stop, self.v.stop + self.nw)
-
-    @cached_property
-    def orbit(self) -> slice:
-        return slice(self.wheels.stop, self.wheels.stop + 6*self.in_orbit)
-
-    @cached_property
-    def friction(self) -> slice:
-        """For each friction: holding force, or its own state; load of its joint; dissipated energy."""
-        return slice(self.tanks.stop, self.tanks.stop + self.frictions)
-
-    @cached_property
-    def tanks(self) -> slice:
-        """The mass of propellant in each tank."""
-        return slice(self.orbit.stop, self.orbit.stop + self.n_tanks)
-
-    @cached_property
-    def exhaust(self) -> slice:
-        """Momenta and energy of all exhaust."""
-        return slice(self.friction.stop, self.friction.stop + EXHAUST*(self.running and self.n_tanks > 0))
-
-    @cached_property
-    def laws(self) -> slice:
-        return slice(self.exhaust.stop, self.exhaust.stop + self.law_states)
+    def __post_init__(self) -> None:
+        parts = consecutive(q=self.nq, v=self.nv, wheels=self.nw, orbit=6*self.in_orbit, tanks=self.n_tanks,
+                            friction=self.frictions, exhaust=EXHAUST*(self.running and self.n_tanks > 0), laws=self.law_states)
+        self.__dict__.update(parts, nx=parts["laws"].stop)
 
     @property
     def beyond(self) -> slice:
@@ -137,33 +134,16 @@ class State:
     layout: StateLayout
     x: Floats
 
-    @property
-    def q(self) -> Floats:
-        return self.x[..., self.layout.q]
-
-    @property
-    def v(self) -> Floats:
-        return self.x[..., self.layout.v]
-
-    @property
-    def wheels(self) -> Floats:
-        """Speeds of the wheels relative to their bodies."""
-        return self.x[..., self.layout.wheels]
+    q = Part("x")
+    v = Part("x")
+    wheels = Part("x")              # speeds relative to their bodies
+    orbit = Part("x")               # position and velocity of the mass center, (..., 6) or (..., 0)
+    tanks = Part("x")               # mass of propellant in each tank
 
     @property
     def speeds(self) -> Floats:
         """v and the wheel speeds."""
         return self.x[..., self.layout.nq:self.layout.wheels.stop]
-
-    @property
-    def orbit(self) -> Floats:
-        """Position and velocity of the mass center, (..., 6) or (..., 0)."""
-        return self.x[..., self.layout.orbit]
-
-    @property
-    def tanks(self) -> Floats:
-        """Mass of propellant in each tank."""
-        return self.x[..., self.layout.tanks]
 
 
 @dataclass(frozen=True)
@@ -182,6 +162,16 @@ class InputLayout:
     rests: int
     n_flows: int = 0
     callers: int = 0
+    tau: slice = field(init=False, repr=False, compare=False)
+    motors: slice = field(init=False, repr=False, compare=False)
+    ports: slice = field(init=False, repr=False, compare=False)
+    controls: slice = field(init=False, repr=False, compare=False)  # tau, motors and ports: set by laws
+    described_wrenches: slice = field(init=False, repr=False, compare=False)
+    loop_torques: slice = field(init=False, repr=False, compare=False)
+    line_rests: slice = field(init=False, repr=False, compare=False)
+    flows: slice = field(init=False, repr=False, compare=False)  # outflow of each tank
+    caller_wrenches: slice = field(init=False, repr=False, compare=False)
+    nu: int = field(init=False, repr=False, compare=False)
 
     @staticmethod
     def of(system: System, callers: int = 0, loop_motions: int | None = None) -> "InputLayout":
@@ -191,53 +181,20 @@ class InputLayout:
         return InputLayout(nv, len(system.wheels), sum(port.size for port in inputs), wrenches, motions, rests, len(system.tanks),
                            callers)
 
-    @cached_property
-    def tau(self) -> slice:
-        return slice(0, self.nv)
-
-    @cached_property
-    def motors(self) -> slice:
-        return slice(self.nv, self.nv + self.nw)
-
-    @cached_property
-    def controls(self) -> slice:
-        """tau, motors and ports: set by laws."""
-        return slice(0, self.nv + self.nw + self.n_ports)
-
-    @cached_property
-    def ports(self) -> slice:
-        return slice(self.nv + self.nw, self.controls.stop)
+    def __post_init__(self) -> None:
+        parts = consecutive(tau=self.nv, motors=self.nw, ports=self.n_ports, described_wrenches=6*self.wrenches,
+                            loop_torques=self.loop_motions, line_rests=self.rests, flows=self.n_flows,
+                            caller_wrenches=6*self.callers)
+        self.__dict__.update(parts, controls=slice(0, parts["ports"].stop), nu=parts["caller_wrenches"].stop)
 
     def wrench(self, i: int) -> slice:
         """The i-th wrench of the description; those of inputs come after."""
-        first = self.controls.stop + 6*i
+        first = self.described_wrenches.start + 6*i
         return slice(first, first + 6)
-
-    @cached_property
-    def loop_torques(self) -> slice:
-        first = self.controls.stop + 6*self.wrenches
-        return slice(first, first + self.loop_motions)
-
-    @cached_property
-    def line_rests(self) -> slice:
-        return slice(self.loop_torques.stop, self.loop_torques.stop + self.rests)
-
-    @cached_property
-    def flows(self) -> slice:
-        """Outflow of each tank."""
-        return slice(self.line_rests.stop, self.line_rests.stop + self.n_flows)
-
-    @cached_property
-    def caller_wrenches(self) -> slice:
-        return slice(self.flows.stop, self.nu)
 
     def caller_wrench(self, i: int) -> slice:
-        first = self.flows.stop + 6*i
+        first = self.caller_wrenches.start + 6*i
         return slice(first, first + 6)
-
-    @cached_property
-    def nu(self) -> int:
-        return self.flows.stop + 6*self.callers
 
     def view(self, u: Floats) -> "Inputs":
         """The parts of inputs u (..., nu) by name; writing to them writes to u."""
@@ -250,26 +207,11 @@ class Inputs:
     layout: InputLayout
     u: Floats
 
-    @property
-    def tau(self) -> Floats:
-        return self.u[..., self.layout.tau]
-
-    @property
-    def motors(self) -> Floats:
-        return self.u[..., self.layout.motors]
-
-    @property
-    def ports(self) -> Floats:
-        """The values of all inputs."""
-        return self.u[..., self.layout.ports]
-
-    @property
-    def controls(self) -> Floats:
-        return self.u[..., self.layout.controls]
-
-    @property
-    def loop_torques(self) -> Floats:
-        return self.u[..., self.layout.loop_torques]
+    tau = Part("u")
+    motors = Part("u")
+    ports = Part("u")               # the values of all inputs
+    controls = Part("u")
+    loop_torques = Part("u")
 
 
 # ---- layout ----------------------------------------------------------------------------------------------------------------

@@ -67,8 +67,8 @@ class Tables:
             plan[120]  SPRING_V             5 -> ws.x                           speed
             plan[121]  SPRING_TAU           16 -> ws.u                          torque
             plan[122]  SPRING_ACTS          1 yes                               it acts; no: a stop that is not in contact
-            plan[123]  SPRING_LOCAL         1 yes                               its coordinate is all that its hinge has, so
-                                                                                that it can act implicitly
+            plan[123]  SPRING_LOCAL         1 yes                               its hinge has no other coordinate, so that it
+                                                                                can act implicitly
           pars, spring: spring and damper of one coordinate; written by compile.assemble, read by sweeps.loads
             pars[45]   STIFFNESS            0                    N m/rad or N/m stiffness
             pars[46]   REST                 0                    rad or m       coordinate without force

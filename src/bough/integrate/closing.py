@@ -85,9 +85,8 @@ def close_start(model: Model, x: Floats, hold: Sequence[str], parameters: Mappin
 
 
 def close_samples(run: Run, first: int) -> None:
-    """Close the loops in the samples recorded from `first` on, and in what is shown behind them: those inside a step are
-    interpolated, and Euler-Cromer's speeds wait for the next step.  A step of no length does it, at the sample's time, for what is
-    prescribed depends on it."""
+    """Close the loops in the samples recorded from `first` on, and in the shown state: samples inside a step are interpolated, and
+    Euler-Cromer corrects speeds only in the next step.  A step of zero length at the time of the sample closes them."""
     nx, model, last = run.x.shape[1], run.model, run.done + (run.shown_x is not run.x)
     states, tableau = run.out.reshape(len(run.x), -1, nx), corrected(euler_cromer(), "projection", True)
     times = np.append(run.samples[first:run.done], run.shown)
@@ -101,7 +100,7 @@ def close_samples(run: Run, first: int) -> None:
 
 
 def closed_states(run: Run, pars: Floats, x: Floats, tableau: Floats, t: float, ahead: Floats) -> Floats:
-    tables, lanes = run.stepped_tables, lanes_for(len(run.x))           # those of a run with fixed steps: compiled already
+    tables, lanes = run.stepped_tables, lanes_for(len(run.x))           # as in fixed steps: already compiled
     nu, at = run.u.shape[1], tables.size(f.WS_SIZE) + tables.more(run.resolved)
     ws, failed, none = lanes.zeros(at + 3*x.shape[1] + nu + 1), np.full((len(x), 2), np.nan), np.zeros((len(x), 0))
     rows = (x, np.zeros((len(x), nu)), none, none, failed, np.zeros((0, loops.WATCHER)), np.zeros(2),

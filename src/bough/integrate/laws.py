@@ -90,7 +90,7 @@ class Asked:
     batched: bool                                       # called for all rows at once; otherwise row by row
     places: Mapping[str, list[int]]                     # entries that it may set
     late: frozenset[int]                                # entries that a continuous law sets at every stage
-    z: Floats = field(default_factory=lambda: np.zeros((0, 0)))                         # (rows, states) of its own
+    z: Floats = field(default_factory=lambda: np.zeros((0, 0)))                         # (rows, states) of the law
     generators: list[np.random.Generator] = field(default_factory=list)                 # by row: of the noise of what it reads
 
     def turns(self, rows: int) -> list[slice]:
@@ -320,7 +320,7 @@ class SampledLaw:
 
 # ---- laws of a run ---------------------------------------------------------------------------------------------------------
 def continuous_states(laws: Iterable[Any]) -> list[float]:
-    """Initial values of the states of laws that are integrated with the mechanics, which lie behind those of the model in x."""
+    """Initial values of the states of continuous laws, which follow those of the model in x."""
     return [value for law in laws if isinstance(law, Controller) and law.period is None for value in law.states]
 
 

@@ -47,7 +47,7 @@ class Variable:
 
 
 class Columns(NamedTuple):
-    """Entries of a variable with the same unit, flattened behind run and time."""
+    """Entries of a variable with the same unit, flattened after run and time."""
 
     unit: str
     indices: list[int]

@@ -1,4 +1,4 @@
-"""A figure of modes: their eigenvalues, and who takes part in each."""
+"""A figure of modes: their eigenvalues, and the participation in each."""
 
 from os import PathLike
 
@@ -28,7 +28,7 @@ def plot_modes(modes: Modes, path: str | PathLike[str] | None = None) -> Figure:
             left.plot(shown.real, np.abs(shown.imag), "x", color=color, label=label)
     left.set(xlabel="real part / 2π [Hz]", ylabel="imaginary part / 2π [Hz]", title="eigenvalues")
     widest = float(np.abs(values).max(initial=0.0)) / (2 * np.pi)
-    if np.abs(values.real).max(initial=0.0) < 1e-7 * widest * 2 * np.pi:  # undamped: rounding is not to be drawn large
+    if np.abs(values.real).max(initial=0.0) < 1e-7 * widest * 2 * np.pi:  # undamped: do not magnify rounding
         left.set_xlim(-0.1 * widest, 0.1 * widest)
     swinging = modes.damped_frequencies[:n][modes.damped_frequencies[:n] > 0]
     if len(swinging) and swinging.max() > 30 * swinging.min():

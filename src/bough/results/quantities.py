@@ -21,11 +21,11 @@ from bough.results.samples import VARIABLES, Derive, Samples, along, flexible_bo
 
 
 class Axis(NamedTuple):
-    """A dimension of the dataset behind run and time: the names along it."""
+    """A dimension of the dataset after run and time: the names along it."""
 
     names: Callable[[Model], Iterable[str]]
     long_name: str = ""
-    optional: bool = False  # variables along it are left out where it has no names
+    optional: bool = False  # variables along it are left out if it has no names
 
 
 AXES = {
@@ -64,25 +64,25 @@ def coupled_names(system: System) -> list[str]:
 class Quantity(NamedTuple):
     """A variable of the dataset."""
 
-    dims: tuple[str, ...]  # behind run and time
+    dims: tuple[str, ...]  # after run and time
     units: str
     long_name: str
     derive: Derive  # from samples of the state
-    units_of: str = ""  # coordinate of the dataset that has the unit of each entry, where they differ
+    units_of: str = ""  # coordinate of the dataset with the unit of each entry, if they differ
 
 
 class Record(NamedTuple):
     """The variables that go by one name."""
 
     quantities: dict[str, Quantity]
-    needs: str = ""  # what a system must have; see PRESENT
+    needs: str = ""  # required of the system; see PRESENT
     default: bool | Literal["controlled"] = False  # whether it is recorded unless `record` says otherwise
-    evaluated: Literal["no", "motion", "acceleration"] = "motion"  # what the model must be asked for
+    evaluated: Literal["no", "motion", "acceleration"] = "motion"  # required evaluation of the model
     plotted: bool = True  # whether it has a figure; all of it is in the replay
 
 
 def _of_part(kind: type[Part], derive: dict[str, Derive]) -> dict[str, Quantity]:
-    """What a kind of part says that is recorded of it, and how each is found."""
+    """The recorded variables of a kind of part, with the functions that derive them."""
     return {name: Quantity(each.dims, each.units, each.meaning, derive[name]) for name, each in kind.recorded.items()}
 
 
@@ -235,7 +235,7 @@ PRESENT: dict[str, Callable[[System], Any]] = {
 
 
 def missing(system: System, record: str) -> str:
-    """What a system would need to have this record, but has not; empty if it has all."""
+    """The missing requirement of a record; empty if the system has all."""
     needs = RECORDS[record].needs
     return needs if needs and not PRESENT[needs](system) else ""
 

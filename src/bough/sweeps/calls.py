@@ -54,6 +54,7 @@ def store_link(lane, plan, ws, row, out, group, at):
     return store_link_shapes(lane, plan, ws, row, out, group, at)
 
 
+@flexible_only(otherwise=lambda lane, plan, ws, row, out, group, at: at)
 def store_link_shapes(lane, plan, ws, row, out, group, at):
     """Additional numbers of a MODAL link and of a NODE."""
     (flex, n), more = flex_of(plan, row), at + f.LINK_ROW
@@ -73,9 +74,6 @@ def store_link_shapes(lane, plan, ws, row, out, group, at):
     return more + 6*n
 
 
-flexible_only(store_link_shapes, lambda lane, plan, ws, row, out, group, at: at)
-
-
 # ---- calls -----------------------------------------------------------------------------------------------------------------
 @leaf
 def load_state(lane, plan, tables, t, x, u, group, ws):
@@ -87,12 +85,10 @@ def load_state(lane, plan, tables, t, x, u, group, ws):
     set_masses(lane, plan, tables, ws)
 
 
+@loops_only
 def reset_closure_weights(lane, plan, ws):
     """Weights of the dynamics: accelerations of loops count, gravity and elastic forces act."""
     store(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_ACCELERATION, (zero(lane) + 1.0, zero(lane), zero(lane)))
-
-
-loops_only(reset_closure_weights, lambda lane, plan, ws: None)
 
 
 @leaf

@@ -10,7 +10,7 @@ import bough
 from bough.errors import StateError
 from bough.integrate import linear_laws
 from bough.model import linear_calls
-from tests.analyze.linear.test_loops import pointing
+from tests.analyze.linear.test_closed_loop import pointing
 from tests.analyze.linear.test_response import modal
 from tests.support.tolerance import CANCELLING
 
