@@ -272,7 +272,7 @@ def test_examples_are_listed_shown_and_copied(call):
     assert bough.load("spacecraft.yaml").name == "spacecraft"
     code, _, err = call("examples", "spacecraft", "--copy")
     assert code == 2
-    assert "is there already" in err
+    assert "already exists" in err
 
 
 def test_schema_and_version(call):
