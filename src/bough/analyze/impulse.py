@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bough.analyze.body_motion import Bodies, bodies_in
+from bough.analyze.body_motion import Bodies, bodies_of
 from bough.analyze.equations_of_motion import inverse
 from bough.analyze.loop_rows import SPEED, loop_terms, row_names, row_sizes, row_slices
 from bough.analyze.reactions import balancing_forces, loop_wrenches
@@ -68,21 +68,21 @@ def jump(model: CompiledModel, x: Floats, t: float) -> Jump | None:
 
 
 @one_thread()
-def close(before: CompiledModel, after: CompiledModel, names: Sequence[str], x: Floats, still: CompiledModel) -> Jump:
-    """Let the speeds of one state x jump, in place, when loops close: `before` and `after` are the model without and with them,
-    `still` any model of the same bodies, whose tables for kinematics are kept from event to event.
+def close(before: CompiledModel, after: CompiledModel, names: Sequence[str], x: Floats) -> Jump:
+    """Let the speeds of one state x jump, in place, when loops close: `before` and `after` are the model without and with them.
 
         dv = Y lambda,   Y = M^-1 J^T,   (J Y) lambda = -J v                                                        [B 98]
 
     J are the rows of these loops, and M^-1 is that of the system with all that holds already, wheels included: by O(N).  The energy
     lost is -(J v) lambda/2."""
     state, closures = after.state(x), after.tables.fronts.closures
-    rates, J = (found[0] for found in loop_terms(after, after.batch(state.q.copy(), state.v.copy()), SPEED))
+    batch = after.batch(state.q, state.v, wheels=state.wheels)
+    rates, J = (found[0] for found in loop_terms(after, batch, SPEED))
     rows = np.concatenate([np.arange(len(rates))[own] for own, closure in zip(row_slices(closures), closures, strict=True)
                            if closure.name in names])
     Y = speeds_under(before, state.q.copy(), J[rows])
     multipliers = -_solve(J[rows] @ Y[:, :after.nv].T, rates[rows])
-    bodies, v = bodies_in(still, still.batch(state.q, state.v, wheels=state.wheels)), state.v.copy()
+    bodies, v = bodies_of(after, batch), state.v.copy()
     energy = float(bodies.kinetic_energy[0])
     state.speeds[:] += multipliers @ Y
     state.v[:] = np.where(before.free, state.v, v)
@@ -128,7 +128,7 @@ def speeds_under(model: CompiledModel, q: Floats, impulses: Floats) -> Floats:
 def kinetic_energy(model: CompiledModel, x: Floats) -> float:
     """Of one state."""
     state = model.state(x)
-    return float(bodies_in(model, model.batch(state.q, state.v, wheels=state.wheels)).kinetic_energy[0])
+    return float(bodies_of(model, model.batch(state.q, state.v, wheels=state.wheels)).kinetic_energy[0])
 
 
 def impulses(model: CompiledModel, q: Floats, dv: Floats) -> Floats:

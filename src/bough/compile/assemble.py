@@ -3,7 +3,7 @@
 Tables with other coordinates held and other stops in contact: what changes in a run [B 17].
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -41,11 +41,11 @@ TimeTables = list[tuple[int, NDArray[np.float64]]]                      # places
 
 def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, inputs: Sequence[InputWrench] = (),
                  keep_welds: bool = False, law_states: int = 0, running: bool = False, compliant: bool = False,
-                 loop_motions: int | None = None) -> Tables:
-    """The tables of a valid system; with a hinge for every weld and every node, if welds are kept; `compliant`: couplings that give
-    way have rows in the fronts, too."""
+                 loop_motions: int | None = None, kept: Collection[str] = ()) -> Tables:
+    """The tables of a valid system; with a hinge for every weld and every node, if welds are kept, or for those of the bodies
+    `kept`; `compliant`: couplings that give way have rows in the fronts, too."""
     nodes = used_nodes(system, inputs, every=keep_welds)
-    parts = partition(system, body_parameters(system, changes), keep_welds, nodes)
+    parts = partition(system, body_parameters(system, changes), keep_welds, nodes, kept)
     lay = Layout(system, parts, inputs, law_states, running, compliant, loop_motions)
     constants, time_tables = gather_inputs(system, lay)
     data = Contents("tables")

@@ -27,13 +27,13 @@ from bough.compile.batch import (
     wrench_rows,
 )
 from bough.compile.cloud_tables import cloud_problem
-from bough.compile.connections import Joined, can_change, closed, closed_at_start, connected, moved, reachable
+from bough.compile.connections import Joined, can_change, closed, closed_at_start, connected, moved, reachable, seated
 from bough.compile.coordinates import coordinate_places, holdable
 from bough.compile.hold_tables import Hold, breaks, declared_holds, motion_rows, prescribed_motion
 from bough.compile.layout import Floats, InputLayout, InputWrench, State, StateLayout, run_states
 from bough.compile.signal_tables import feeds
 from bough.compile.tables import Tables, described_inputs
-from bough.describe import CentralGravity, System
+from bough.describe import Body, CentralGravity, System
 from bough.describe.parts.port import ports_of
 from bough.errors import StateError, nearest
 
@@ -97,6 +97,7 @@ class CompiledModel:
         self._ready = Ready()
         self.holds: Mapping[str, Hold] = declared_holds(system)
         self.contacts: tuple[str, ...] = ()             # stops that are in contact
+        self.seats: Mapping[str, Body] = {}             # bodies whose joints are elsewhere than in `whole`, in hinges of their own
         bodies = system.bodies.values()
         self.names: Names = Names(
             q=tuple(name for body in bodies for name in body.coordinate_names),
@@ -135,8 +136,10 @@ class CompiledModel:
             if key not in self._built:
                 described = connected(self.whole, {name: closed(self.whole.loops[name]) for name in self.joined})
                 self._built[key] = build_tables(described, inputs=inputs, keep_welds=key[1], law_states=key[2], running=key[3],
-                                                compliant=compliant, loop_motions=self.input_layout.loop_motions)
-            self._tables[key] = moved(switched(self._built[key], self.holds, self.contacts, self.system), self.whole, self.system)
+                                                compliant=compliant, loop_motions=self.input_layout.loop_motions,
+                                                kept=tuple(self.seats))
+            now = switched(self._built[key], self.holds, self.contacts, self.system)
+            self._tables[key] = seated(moved(now, self.whole, self.system), self.seats)
         return self._tables[key]
 
     def options_of(self, tables: Tables) -> dict[str, Any]:
@@ -184,6 +187,13 @@ class CompiledModel:
             other.joined, other.system = dict(joined), connected(self.whole, joined)
         for name in ("tables", "free", "no_cloud"):
             other.__dict__.pop(name, None)
+        return other
+
+    def seated(self, seats: Mapping[str, Body]) -> Self:
+        """The same model in which the joints of these bodies are at other places of their parents."""
+        other = self.switched(self.holds, self.contacts)
+        other.seats, other.system = seats, self.system.copy()
+        other.system.bodies.update(seats)
         return other
 
     def build_ahead(self) -> None:

@@ -9,10 +9,12 @@ from dataclasses import replace
 import numpy as np
 
 from bough.compile.loop_tables import build_closure, free_rows
+from bough.compile.partition import primitives
 from bough.compile.tables import Tables
-from bough.describe import Distance, Frame, Loop, System
+from bough.describe import Body, Distance, Frame, Loop, System
 from bough.describe.orientation import from_matrix, rotation_matrix
 from bough.describe.parts.connection import Attach, Close, Detach, Open
+from bough.sweeps.records import HINGE_PARAMETERS
 
 MOST = 16                               # sets of closed loops whose tables are built before a run
 Joined = Mapping[str, Loop]             # by name, loops that are closed, as they hold now
@@ -68,6 +70,25 @@ def moved(tables: Tables, whole: System, system: System) -> Tables:
         place = tables.sections["pars"][section]
         pars[:, place.start:place.end] = np.concatenate([np.zeros((1, 0)), *rows], axis=1)
     return replace(tables, pars=pars, fronts=replace(tables.fronts, closures=closures))
+
+
+def seated(tables: Tables, seats: Mapping[str, Body]) -> Tables:
+    """Tables in which the joints of these bodies are at other places of their parents than they were built for; each has hinges of
+    its own."""
+    if not seats:
+        return tables
+    parts = replace(tables.parts, hinges=tables.parts.hinges.copy(), nodes=tables.parts.nodes.copy())
+    pars = tables.pars.copy()
+    first = tables.sections["pars"]["hinges"].start - HINGE_PARAMETERS.size         # hinge 0 is the ground
+    places = {hinge.joint: k for k, hinge in reversed(list(enumerate(parts.hinges))) if hinge.joint in seats}
+    for name, body in seats.items():
+        k, inner = places[name], parts.attachment(body.parent, body.node)
+        axes = next((axes for _, axes in primitives(body.joint, whole=False)), np.eye(3))
+        turn, at = inner.turn @ rotation_matrix(body.orient) @ axes, inner.at + np.asarray(body.at) @ inner.turn.T
+        parts.hinges[k] = replace(parts.hinges[k], turn=turn, at=at)
+        record = HINGE_PARAMETERS.view(pars, first + HINGE_PARAMETERS.size*k)
+        record["place_c"][:], record["place_r"][:] = turn, at
+    return replace(tables, pars=pars, parts=parts)
 
 
 def closed(loop: Loop) -> Loop:

@@ -40,8 +40,17 @@ class Hung:
 
     @property
     def form(self) -> Any:
-        """What the tables depend on: of a weld not where it holds, which is in the state."""
-        return self.loop, self.root.name, self.by.body, (self.on, self.by) if self.chain else None
+        """What the tables depend on, but for a few numbers: not where it holds, which is in the state, or in the seats."""
+        return self.loop, self.root.name, self.by.body
+
+    def seats(self, system: System) -> dict[str, Body]:
+        """Of an attachment by a joint: the bodies of the system in which it hangs whose places depend on where it holds."""
+        if not self.chain:
+            return {}
+        inner = _inverse(self.inner)
+        first, attached = system.bodies[self.slot_names[0]], system.bodies[self.by.body]
+        return {first.name: first.model_copy(update={"at": self.on.at, "orient": self.on.orient}),
+                attached.name: attached.model_copy(update={"at": tuple(inner[:3, 3].tolist()), "orient": from_matrix(inner[:3, :3])})}
 
     @property
     def slot(self) -> tuple[Joint, ...]:
@@ -182,8 +191,7 @@ def _by_coordinates(system: System, event: Event) -> Event:
 
 def _slots(system: System, hung: Hung) -> dict[str, list[Body]]:
     """Of each body from the attached one to the root: what takes its place in the description, joints before the body itself."""
-    inner = hung.slot_names[max(len(hung.chain) - 1, 0)]                    # what carries the next body, and where
-    pose = _inverse(hung.inner) if hung.chain else np.eye(4)
+    inner, pose = hung.slot_names[max(len(hung.chain) - 1, 0)], np.eye(4)   # what carries the next body, and where: see `seats`
     found = dict[str, list[Body]]()
     for name, outer in zip(hung.path, (*hung.path[1:], None), strict=True):
         body, origin = system.bodies[name], _pose(-_place(system, name), np.eye(3))     # its body frame, on itself
@@ -200,7 +208,7 @@ def _slots(system: System, hung: Hung) -> dict[str, list[Body]]:
 
 def _slot_bodies(hung: Hung) -> list[Body]:
     """Without mass: those of the attachment's joint are one on the other, the others beside."""
-    on, found = hung.on if hung.chain else hung.described, list[Body]()
+    on, found = hung.described, list[Body]()
     for i, (name, joint) in enumerate(zip(hung.slot_names, hung.slot, strict=True)):
         if 0 < i < len(hung.chain):
             found.append(Body(name, parent=found[-1].name, joint=joint))

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from bough.analyze.body_motion import bodies_in
+from bough.analyze.body_motion import motion_of_frames
 from bough.analyze.impulse import Jump, close
 from bough.analyze.loop_constraints import assemble_state
 from bough.compile.connections import closed, held_at
@@ -30,9 +30,8 @@ class EventFailure(Exception):
 class Connection:
     """What an event changes: what is held, and which loops are closed."""
 
-    def __init__(self, model: Model, event: Event, x: Floats, still: Model) -> None:
-        """`still`: any model of the same bodies, whose tables for kinematics are kept from event to event."""
-        self.model, self.event, self.x, self.still = model, event, x, still
+    def __init__(self, model: Model, event: Event, x: Floats) -> None:
+        self.model, self.event, self.x = model, event, x
         self.holds, self.joined = dict(model.holds), dict(model.joined)
         self.closing: dict[str, Attach | Close] = {}
         self.scales: dict[str, float] = {}
@@ -80,7 +79,8 @@ class Connection:
         loop = self.model.whole.loops[name]
         if isinstance(action, Close) or action.pose == "nominal":
             return closed(loop)
-        at, turn = between(self.still, loop, self.x)
+        trial = self.model.switched(self.model.holds, self.model.contacts, {**self.joined, name: closed(loop)})
+        at, turn = between(trial, loop, self.x)
         if isinstance(loop.joint, Distance) and not at.any():
             raise self.fail(f"attaches '{loop.b.body}' by a distance of no length; let it happen where they are apart, or use "
                             "Spherical()")
@@ -109,7 +109,7 @@ class Connection:
             jumping = list(self.closing)
             if self._pull(after):                                           # at another position other loops move otherwise, too
                 before, jumping = after.switched(after.holds, after.contacts, {}), list(after.joined)
-            found = close(before.with_tanks(self.x), after.with_tanks(self.x), jumping, self.x, self.still.with_tanks(self.x))
+            found = close(before.with_tanks(self.x), after.with_tanks(self.x), jumping, self.x)
             own = {name: value for name, value in found.impulses.items() if name.rpartition(".")[0] in self.closing}
             yield replace(found, impulses=own)
         except StateError as error:
@@ -175,8 +175,7 @@ def keep_momenta(model: Model, x: Floats, center: Floats, momenta: Floats) -> No
 
 
 def between(model: Model, loop: Loop, x: Floats) -> tuple[Floats, Floats]:
-    """Place and attitude of a loop's frame b in its frame a."""
-    bodies = bodies_in(model, model.batch(model.state(x).q.copy()))
-    a, b = bodies.frame(loop.a), bodies.frame(loop.b)
-    turn = np.broadcast_to(a.attitude, (1, 3, 3))[0].T
-    return np.asarray(turn @ (b.position - a.position)[0]), np.asarray(turn @ np.broadcast_to(b.attitude, (1, 3, 3))[0])
+    """Place and attitude of a loop's frame b in its frame a; the loop is closed in the model, so that its nodes have hinges."""
+    motion = motion_of_frames(model, model.batch(model.state(x).q.copy()), np.zeros((1, model.nv)), [loop.a, loop.b])
+    (a, b), (turn, turned) = motion.position[0], motion.attitude[0]
+    return turn.T @ (b - a), turn.T @ turned

@@ -156,12 +156,8 @@ class EventHandler:
     log: list[Occurrence] = field(default_factory=list)
     spans: list[tuple[float, Model]] = field(default_factory=list)     # models that held, each until its time
     fired: set[str] = field(default_factory=set)
-    still: Model = field(init=False)                        # as at the start: what is not about connections is asked of it
     measured: Measured | None = None                                        # what friction holds: see `sticking`
     seen: dict[str, float] = field(default_factory=dict)    # of events that wait for outputs: what they saw last, see `conditions`
-
-    def __post_init__(self) -> None:
-        self.still = self.model
 
     @property
     def waiting(self) -> list[Event]:
@@ -296,7 +292,7 @@ class EventHandler:
         frictions = sticking(self.model.system)
         loose = marked(self.model, {each.name: ">" for each in frictions if mark_of(self.model, each)}) if frictions else self.model
         before, self.model = self.model, loose
-        change, done = Connection(self.model, event, x, self.still), []
+        change, done = Connection(self.model, event, x), []
         for action in event.do:
             if isinstance(action, Connecting):
                 done.append(change.add(action))

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bough.analyze.body_motion import bodies_in, frame_motion
+from bough.analyze.body_motion import Motion, motion_of_frames
 from bough.compile.connections import Joined, can_change, closed, reachable
 from bough.compile.hanging import Hung, hang, hung_system
 from bough.compile.hold_tables import Hold
 from bough.compile.layout import Floats
-from bough.describe import Detach, Event, Open
+from bough.describe import Detach, Event, Frame, Open
 from bough.describe.orientation import quaternions
 from bough.model import Model
 
@@ -44,7 +44,7 @@ def hang_ahead(model: Model, waiting: list[Event], controlled: bool) -> None:
     for names in reachable(model.whole) if can_change(model.whole) else ():
         now = model.switched(model.holds, model.contacts, {name: closed(model.whole.loops[name]) for name in names})
         hung = hung_roots(now, waiting, controlled)
-        if hung and not any(each.chain for each in hung):
+        if hung:
             _ = hung_model(now, hung).tables
 
 
@@ -62,7 +62,8 @@ def hung_model(model: Model, hung: list[Hung]) -> Model:
     held = {name: Hold() for each in hung for name in each.held}
     found: Model = model.family[key].switched({**model.holds, **held}, model.contacts, joined)
     found.layout = model.layout
-    return found
+    seats = {name: body for each in hung for name, body in each.seats(found.system).items()}
+    return found.seated(seats) if seats else found
 
 
 class Rehung:
@@ -87,23 +88,23 @@ class Rehung:
 
     def _entries(self, run: Run) -> list[Floats]:
         """(13,) of each root: what stands for its pose and velocity while it hangs: coordinates of its joint, and their rates."""
-        model, x = self.inner.model, run.x[:1].copy()
+        model, x, frames = self.inner.model, run.x[:1].copy(), [each.frame for each in self.hung]
         rates = np.concatenate([place[7:13 - hung.fixed] for hung, place in zip(self.hung, self.places, strict=True)])
-        now = bodies_in(run.model, _batch(run.model, x.copy())) if len(rates) else None
-        for hung, place in zip(self.hung, self.places, strict=True):
-            at, turn = np.zeros(3), np.eye(3)
-            if now is not None:
-                on, by = now.frame(hung.on), now.frame(hung.by)
-                inverse = np.broadcast_to(on.attitude, (1, 3, 3))[0].T
-                at, turn = inverse @ (by.position - on.position)[0], inverse @ by.attitude[0]
+        if not len(rates):
+            for hung, place in zip(self.hung, self.places, strict=True):
+                x[:, place[:7]], x[:, place[7:]] = hung.coordinates(np.zeros(3), np.eye(3)), 0.0
+            return [x[0, place] for place in self.places]
+        now = _motion(run.model, x, [*(each.on for each in self.hung), *(each.by for each in self.hung), *frames])
+        n = len(frames)
+        for i, (hung, place) in enumerate(zip(self.hung, self.places, strict=True)):
+            inverse = now.attitude[0, i].T
+            at, turn = inverse @ (now.position[0, n + i] - now.position[0, i]), inverse @ now.attitude[0, n + i]
             x[:, place[:7]], x[:, place[7:]] = hung.coordinates(at, turn), 0.0
-        if now is not None:                                                 # velocities are linear in the rates
-            frames = [hung.frame for hung in self.hung]
-            wanted = np.concatenate([np.append(now.frame(frame).rate[0], now.frame(frame).velocity[0]) for frame in frames])
-            x = np.repeat(x, len(rates) + 1, axis=0)
-            x[1:, rates] = np.eye(len(rates))
-            velocities = frame_motion(model, _batch(model, x), np.zeros((len(x), model.nv)), frames).velocity.reshape(len(x), -1)
-            x[0, rates] = np.linalg.lstsq((velocities[1:] - velocities[0]).T, wanted - velocities[0], rcond=None)[0]
+        x = np.repeat(x, len(rates) + 1, axis=0)                            # velocities are linear in the rates
+        x[1:, rates] = np.eye(len(rates))
+        velocities = _motion(model, x, frames).velocity.reshape(len(x), -1)
+        wanted = now.velocity[0, 2*n:].ravel() - velocities[0]
+        x[0, rates] = np.linalg.lstsq((velocities[1:] - velocities[0]).T, wanted, rcond=None)[0]
         return [x[0, place] for place in self.places]
 
     def enter(self, run: Run) -> Run:
@@ -130,9 +131,7 @@ class Rehung:
         sound = np.flatnonzero(np.isfinite(states).all(axis=1))
         if not len(sound):
             return
-        model = self.inner.model
-        batch = _batch(model, np.ascontiguousarray(states[sound]))
-        motion = frame_motion(model, batch, np.zeros((len(sound), model.nv)), [each.frame for each in self.hung])
+        motion = _motion(self.inner.model, np.ascontiguousarray(states[sound]), [each.frame for each in self.hung])
         for i, place in enumerate(self.places):
             attitude, velocity = motion.attitude[:, i], motion.velocity[:, i]
             states[sound[:, None], place] = np.concatenate([
@@ -140,9 +139,11 @@ class Rehung:
                 np.einsum("bji,bj->bi", attitude, velocity[:, :3])], axis=1)
 
 
-def _batch(model: Model, x: Floats) -> Any:
+def _motion(model: Model, x: Floats, frames: list[Frame]) -> Motion:
+    """How frames move in states (rows, nx)."""
     state = model.state(x)
-    return model.batch(state.q, state.v, orbit=state.orbit if model.in_orbit else None)
+    batch = model.batch(state.q, state.v, orbit=state.orbit if model.in_orbit else None)
+    return motion_of_frames(model, batch, np.zeros((len(x), model.nv)), frames)
 
 
 def _fired(run: Run) -> frozenset[str]:
