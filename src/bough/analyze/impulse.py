@@ -76,7 +76,7 @@ def close(before: CompiledModel, after: CompiledModel, names: Sequence[str], x: 
     J are the rows of these loops, and M^-1 is that of the system with all that holds already, wheels included: by O(N).  The energy
     lost is -(J v) lambda/2."""
     state, closures = after.state(x), after.tables.fronts.closures
-    batch = after.batch(state.q, state.v, wheels=state.wheels)
+    batch = after.batch_of(x[None].copy())
     rates, J = (found[0] for found in loop_terms(after, batch, SPEED))
     rows = np.concatenate([np.arange(len(rates))[own] for own, closure in zip(row_slices(closures), closures, strict=True)
                            if closure.name in names])
@@ -152,7 +152,7 @@ def speeds_after(model: CompiledModel, q: Floats, change: Floats) -> Floats:
 
 def at_rest(model: CompiledModel, q: Floats) -> tuple[Batch, Floats]:
     """The state at rest, and parameters without gravity."""
-    batch = model.batch(q, wheels=np.zeros(model.nw), orbit=np.zeros(6) if model.in_orbit else None)
-    pars = batch.tables.pars.copy()
+    batch = model.batch_at(q)
+    batch.state.orbit[:], pars = 0.0, batch.tables.pars.copy()
     pars[:, f.GRAVITY:f.GRAVITY + 3] = 0.0
     return batch, pars

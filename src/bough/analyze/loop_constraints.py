@@ -16,6 +16,8 @@ from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.compile.loop_tables import Closure
+from bough.compile.partition import Partition
+from bough.describe.orientation import product, turn
 from bough.errors import StateError, name_list, nearest
 from bough.kernels.hinges import FREE, MODAL, N_SPEEDS, SPHERICAL
 from bough.progress import counted
@@ -25,7 +27,7 @@ from bough.sweeps.fronts import REDUNDANT
 # ---- the equations --------------------------------------------------------------------------------------------------
 def gaps_at(model: CompiledModel, q: Floats) -> tuple[Floats, Floats]:
     """(rows,) and (rows, nv) of one position; NaN where the ends of a distance coincide."""
-    gaps, J = evaluate_loops(model, model.batch(q), POSITION)
+    gaps, J = evaluate_loops(model, model.batch_at(q), POSITION)
     return gaps[0], J[0]
 
 
@@ -41,19 +43,28 @@ def loop_gaps(model: CompiledModel, batch: Batch, weights: Floats) -> dict[str, 
 
 def moved(model: CompiledModel, q: Floats, change: Floats) -> Floats:
     """Coordinates after a change given as speeds: quaternions turn."""
-    from scipy.spatial.transform import Rotation  # slow to import
-    q = q.copy()
-    for hinge in model.tables.parts.hinges[1:]:
-        n = hinge.flexible.n_modes if hinge.kind == MODAL else N_SPEEDS[hinge.kind] if hinge.kind < MODAL else 0
-        step, at = change[hinge.v:hinge.v + n], hinge.q
-        if hinge.kind == FREE:
-            q[at:at + 3] += step[:3]
-            step, at = step[3:], at + 3
-        if hinge.kind in (SPHERICAL, FREE):
-            q[at:at + 4] = (Rotation.from_quat(q[at:at + 4])*Rotation.from_rotvec(step)).as_quat()
-        else:
-            q[at:at + n] += step
+    routes, q = model.tables.routes, q.copy()
+    if "moved" not in routes:
+        routes["moved"] = changing_places(model.tables.parts)
+    (places, speeds), turned = routes["moved"]
+    q[places] += change[speeds]
+    for at, v in turned:
+        angle = float(np.linalg.norm(change[v:v + 3]))
+        step = turn(tuple((change[v:v + 3]/(angle or 1.0)).tolist()), angle)
+        turned_by = np.array(product(tuple(q[at:at + 4].tolist()), step))
+        q[at:at + 4] = turned_by/np.linalg.norm(turned_by)
     return q
+
+
+def changing_places(parts: Partition) -> tuple[NDArray[np.int64], list[tuple[int, int]]]:
+    """(2, n): coordinates that change as their speeds say, and these; and where quaternions are, and their rates."""
+    plain, turned = list[tuple[int, int]](), list[tuple[int, int]]()
+    for hinge in parts.hinges[1:]:
+        n = hinge.flexible.n_modes if hinge.kind == MODAL else N_SPEEDS[hinge.kind] if hinge.kind < MODAL else 0
+        slides = 3 if hinge.kind == FREE else 0 if hinge.kind == SPHERICAL else n
+        plain += [(hinge.q + i, hinge.v + i) for i in range(slides)]
+        turned += [(hinge.q + slides, hinge.v + slides)]*(hinge.kind in (SPHERICAL, FREE))
+    return np.array(plain, np.int64).reshape(-1, 2).T, turned
 
 
 # ---- freedom --------------------------------------------------------------------------------------------------------
@@ -182,7 +193,8 @@ def approach(model: CompiledModel, q: Floats, free: NDArray[np.bool_]) -> tuple[
         if np.abs(gap).max(initial=0.0) <= ROUNDING*min(1.0, size):
             break
         change = least_change(model, q, J, -gap, free)
-        for share in SHARES:
+        closed = np.abs(gap).max(initial=0.0) <= CLOSED*max(1.0, size)      # what is left is rounding
+        for share in SHARES[:1] if closed else SHARES:
             trial = moved(model, q, share*change)
             trial_gap, trial_J = gaps_at(model, trial)
             with np.errstate(over="ignore"):
@@ -199,7 +211,7 @@ def approach(model: CompiledModel, q: Floats, free: NDArray[np.bool_]) -> tuple[
 def least_change(model: CompiledModel, q: Floats, J: Floats, wanted: Floats, free: NDArray[np.bool_]) -> Floats:
     """The change d of speeds with J d = wanted (as nearly as can be) and the least d.M d; bodies rather move than bend."""
     from scipy.linalg import solve_triangular  # slow to import
-    change, M = np.zeros(model.nv), mass_matrices(model, model.batch(q))[0]
+    change, M = np.zeros(model.nv), mass_matrices(model, model.batch_at(q))[0]
     for body in model.system.bodies.values():
         if body.n_modes:
             modes = model.mode_places(body.name)[1]

@@ -67,6 +67,8 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
         holds=holds, stops=tuple(system.stops),
         outputs=output_places(system, lay.x, lay.outputs_at, lay.elements_at, lay.outputs))
     tables.check()
+    if lay.fronts.closures:
+        least_share(parts)                                              # a change in a run takes no time for it
     return tables
 
 
@@ -171,9 +173,9 @@ def least_share(parts: Partition) -> NDArray[np.float64]:
     It is kept with the parts."""
     if parts.least_share is not None:
         return parts.least_share
-    sizes = [np.concatenate(np.broadcast_arrays(hinge.mass[:, None], np.linalg.eigvalsh(hinge.inertia)), axis=1)
-             for hinge in parts.hinges[1:]]
-    every = np.concatenate(np.broadcast_arrays(*sizes), axis=1)
+    given = [[hinge.mass for hinge in parts.hinges[1:]], [hinge.inertia for hinge in parts.hinges[1:]]]
+    mass, inertia = (np.stack(each if max(map(len, each)) == 1 else np.broadcast_arrays(*each), axis=1) for each in given)
+    every = np.concatenate([mass, np.linalg.eigvalsh(inertia).reshape(len(inertia), -1)], axis=1)
     largest = every.max(axis=1)
     least = np.where(every > 1e-12*largest[:, None], every, np.inf).min(axis=1)
     parts.least_share = np.clip(SINGULAR*(least/largest)/ALIKE, REDUNDANT, SINGULAR)

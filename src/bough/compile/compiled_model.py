@@ -92,6 +92,7 @@ class CompiledModel:
         self.joined: Joined = closed_at_start(system)
         self.system: System = connected(self.whole, self.joined)
         self._built: dict[Any, Tables] = {}             # as built: shared with models that hold other coordinates
+        self._held: dict[Any, Tables] = {}              # with what is held: shared with models in which it is elsewhere
         self._tables: dict[Any, Tables] = {}
         self.family: dict[Any, Any] = {}                # models of the same system in another form: see integrate.rehanging
         self._ready = Ready()
@@ -138,8 +139,9 @@ class CompiledModel:
                 self._built[key] = build_tables(described, inputs=inputs, keep_welds=key[1], law_states=key[2], running=key[3],
                                                 compliant=compliant, loop_motions=self.input_layout.loop_motions,
                                                 kept=tuple(self.seats))
-            now = switched(self._built[key], self.holds, self.contacts, self.system)
-            self._tables[key] = seated(moved(now, self.whole, self.system), self.seats)
+            if key not in self._held:
+                self._held[key] = switched(self._built[key], self.holds, self.contacts, self.system)
+            self._tables[key] = seated(moved(self._held[key], self.whole, self.system), self.seats)
         return self._tables[key]
 
     def options_of(self, tables: Tables) -> dict[str, Any]:
@@ -183,6 +185,8 @@ class CompiledModel:
         said: what events do in a run."""
         other = copy.copy(self)
         other.holds, other.contacts, other._tables = dict(holds), tuple(contacts), {}
+        if other.holds != self.holds or other.contacts != self.contacts:
+            other._held = {}
         if joined is not None and joined != self.joined:
             other.joined, other.system = dict(joined), connected(self.whole, joined)
         for name in ("tables", "free", "no_cloud"):
@@ -229,7 +233,7 @@ class CompiledModel:
         if not self.constrained:
             return self
         other = self.switched(self.holds, self.contacts)
-        other.whole, other.joined, other._built = self.whole.copy(), {}, {}
+        other.whole, other.joined, other._built, other._held = self.whole.copy(), {}, {}, {}
         other.whole.loops.clear()
         other.whole.couplings.clear()
         other.system, other.input_layout = other.whole, InputLayout.of(other.whole)
@@ -391,6 +395,19 @@ class CompiledModel:
             None if tau is None else rows("tau", tau, self.nv, n, self.names.v),
             None if motors is None else motor_rows(self.system, motors, n), port_rows(self.system, ports, n),
             wrench_rows(self.system, wrenches, frame, n), frame, single, keep_welds)
+
+    def batch_of(self, x: Floats) -> Batch:
+        """States x (rows, nx) that are known to be right, without inputs."""
+        n = len(x)
+        inputs = self.input_layout.view(np.zeros((n, self.input_layout.nu)))
+        return Batch(self.tables, lanes_for(n), np.zeros((n, 2)), self.layout.view(x), inputs, {}, "body", n == 1)
+
+    def batch_at(self, q: Floats) -> Batch:
+        """Positions (nq,) or (rows, nq) that are known to be right, at rest, wheels too."""
+        x = np.zeros((1 if q.ndim == 1 else len(q), self.layout.nx))
+        state = self.layout.view(x)
+        state.q[:], state.tanks[:], state.orbit[:] = q, self.tank_masses, self.initial_orbit
+        return self.batch_of(x)
 
     def changed(self, batch: Batch, *, wrenches: Mapping[tuple[str, str | None], Floats] | None = None, torques: bool = True,
                 keep_welds: bool = False) -> Batch:

@@ -43,7 +43,14 @@ def reachable(system: System) -> list[tuple[str, ...]]:
             closes = {loop.name for loop in event.loops()} | {action.target for action in event.do if isinstance(action, Close)}
             opens = {action.target for action in event.do if isinstance(action, Open | Detach)}
             waiting.append((now | closes) - opens)
+    if any(_pulls(action) for event in system.events.values() for action in event.do):
+        found[frozenset()] = None                                           # then all loops move: see `integrate.connecting`
     return [tuple(name for name in system.loops if name in names) for names in found]
+
+
+def _pulls(action: object) -> bool:
+    """Whether an action changes the position."""
+    return isinstance(action, Close) or (isinstance(action, Attach) and action.pose == "nominal")
 
 
 def connected(system: System, joined: Joined) -> System:
@@ -58,7 +65,7 @@ def connected(system: System, joined: Joined) -> System:
 def moved(tables: Tables, whole: System, system: System) -> Tables:
     """Tables of loops as the whole system describes them, with the numbers of those that hold otherwise in the system."""
     loops = system.loops
-    changed = {name for name, loop in loops.items() if loop != closed(whole.loops[name])}
+    changed = {name for name, loop in loops.items() if loop is not whole.loops[name] and loop != closed(whole.loops[name])}
     if not changed:
         return tables
     closures = [build_closure(loops[each.name], tables.parts) if each.name in changed else each for each in tables.fronts.closures]

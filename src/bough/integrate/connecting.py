@@ -8,9 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from bough.analyze.body_motion import motion_of_frames
+from bough.analyze.body_motion import bodies_of, motion_of_frames
 from bough.analyze.impulse import Jump, close
-from bough.analyze.loop_constraints import assemble_state
+from bough.analyze.loop_constraints import assemble_position, loop_gaps
+from bough.analyze.loop_rows import POSITION
 from bough.compile.connections import closed, held_at
 from bough.compile.element_tables import SCALED, bushing_of
 from bough.compile.hold_tables import Hold
@@ -121,7 +122,7 @@ class Connection:
         if not pulled:
             return False
         state = after.state(self.x)
-        gaps = after.loop_gaps(state.q)
+        gaps = loop_gaps(after, after.batch_of(self.x[None].copy()), POSITION)
         closures = {closure.name: closure for closure in after.tables.fronts.closures}
         for name, action in pulled.items():
             parts = closures[name].rows - closures[name].rotations
@@ -133,7 +134,7 @@ class Connection:
                               f"let it happen nearer, or allow {what}={value:.2g}, or attach at pose='present'")
                     raise self.fail(f"closes '{name}', whose ends are {value:.4g} {unit} apart, more than {limit:g}; {remedy}")
         before = self._wholes(after)
-        state.q[:] = assemble_state(after, state.q.copy(), np.zeros(after.nv), ())[0]
+        state.q[:] = assemble_position(after, state.q.copy(), after.free, list(after.holds))
         if before is not None:
             keep_momenta(after, self.x, *before)
         return True
@@ -142,9 +143,8 @@ class Connection:
         """Mass center and momenta, if the system floats as a whole, so that it keeps them."""
         if not floats(model):
             return None
-        state = model.state(self.x)
-        options = {"wheels": state.wheels.copy()} if model.nw else {}
-        return model.center_of_mass(state.q.copy()), model.momentum(state.q.copy(), state.v.copy(), **options)
+        bodies = bodies_of(model, model.batch_of(self.x[None].copy()))
+        return bodies.center_of_mass[0], bodies.momentum[0]
 
 
 def floats(model: Model) -> bool:
@@ -158,24 +158,24 @@ def floats(model: Model) -> bool:
 def keep_momenta(model: Model, x: Floats, center: Floats, momenta: Floats) -> None:
     """After a pull, in place: shift the system as a whole so that its mass center is where it was, and add the rigid motion with
     which its momenta are what they were."""
-    state, options = model.state(x), {"wheels": model.state(x).wheels.copy()} if model.nw else {}
     roots = [(body, *model.places[body.name]) for body in model.system.bodies.values() if body.parent is None]
-    shift = center - model.center_of_mass(state.q.copy())
-    for _, at, _ in roots:
-        state.q[at:at + 3] += shift
-    rigid = np.zeros((6, model.nv))                                         # unit rates about the mass center, unit velocities
+    now = bodies_of(model, model.batch_of(x[None].copy()))
+    rows = np.repeat(x[None], 8, axis=0)                                    # as it is, at rest, and units of rigid motion: rates
+    rigid = model.state(rows).v[1:]                                         # about the mass center, and velocities
+    rigid[:] = 0.0
     for body, _, v in roots:
-        position, attitude = model.pose(state.q.copy(), body.name)
-        rigid[:3, v:v + 3], rigid[3:, v:v + 3] = np.cross(np.eye(3), position - center), np.eye(3)
-        rigid[:3, v + 3:v + 6] = attitude
-    q = state.q.copy()
-    still = model.momentum(q, np.zeros(model.nv), **options)
-    sizes = np.array([model.momentum(q, row, **options) - still for row in rigid])
-    state.v[:] += np.linalg.solve(sizes.T, momenta - model.momentum(q, state.v.copy(), **options)) @ rigid
+        place = now.place(body.name, None)
+        rigid[1:4, v:v + 3], rigid[4:, v:v + 3] = np.cross(np.eye(3), place.position[0] - now.center_of_mass[0]), np.eye(3)
+        rigid[1:4, v + 3:v + 6] = place.attitude[0]
+    known = bodies_of(model, model.batch_of(rows)).momentum
+    state = model.state(x)
+    state.v[:] += np.linalg.solve((known[2:] - known[1]).T, momenta - known[0]) @ rigid[1:]
+    for _, at, _ in roots:
+        state.q[at:at + 3] += center - now.center_of_mass[0]
 
 
 def between(model: Model, loop: Loop, x: Floats) -> tuple[Floats, Floats]:
     """Place and attitude of a loop's frame b in its frame a; the loop is closed in the model, so that its nodes have hinges."""
-    motion = motion_of_frames(model, model.batch(model.state(x).q.copy()), np.zeros((1, model.nv)), [loop.a, loop.b])
+    motion = motion_of_frames(model, model.batch_of(x[None].copy()), np.zeros((1, model.nv)), [loop.a, loop.b])
     (a, b), (turn, turned) = motion.position[0], motion.attitude[0]
     return turn.T @ (b - a), turn.T @ turned

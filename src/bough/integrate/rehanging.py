@@ -34,8 +34,18 @@ def hung_roots(model: Model, waiting: list[Event], controlled: bool) -> list[Hun
     found = list[Hung]()
     for name, loop in model.system.loops.items():
         if model.whole.loops[name].open and not controlled and not _opens(waiting, name):
-            hung = hang(model.system, model.whole.loops[name], loop, set(model.holds), found)
-            found += [] if hung is None else [hung]
+            hung = _way(model, name, found)
+            found += [] if hung is None else [hung.at(model.system, loop)]
+    return found
+
+
+def _way(model: Model, name: str, others: list[Hung]) -> Hung | None:
+    """How a tree hangs by a loop as it is described, if it can: kept with the model."""
+    key = "way", name, frozenset(model.holds), tuple(each.form for each in others)
+    if key not in model.family:
+        described = model.whole.loops[name]
+        model.family[key] = hang(model.system, described, closed(described), set(model.holds), others)
+    found: Hung | None = model.family[key]
     return found
 
 
@@ -122,9 +132,10 @@ class Rehung:
         self.entries = [run.x[0, place] for place in self.places]
         nx, last = run.x.shape[1], run.done + (run.shown_x is not run.x)
         samples = run.out.reshape(len(run.x), -1, nx)[:, first:last].reshape(-1, nx)
-        for states in (run.x, samples):
-            self.describe(states)
-        run.out.reshape(len(run.x), -1, nx)[:, first:last] = samples.reshape(len(run.x), -1, nx)
+        states = np.concatenate([run.x, samples])
+        self.describe(states)
+        run.x[:] = states[:len(run.x)]
+        run.out.reshape(len(run.x), -1, nx)[:, first:last] = states[len(run.x):].reshape(len(run.x), -1, nx)
 
     def describe(self, states: Floats) -> None:
         """In states (rows, nx), in place: poses and velocities of the roots in the world."""
@@ -141,9 +152,7 @@ class Rehung:
 
 def _motion(model: Model, x: Floats, frames: list[Frame]) -> Motion:
     """How frames move in states (rows, nx)."""
-    state = model.state(x)
-    batch = model.batch(state.q, state.v, orbit=state.orbit if model.in_orbit else None)
-    return motion_of_frames(model, batch, np.zeros((len(x), model.nv)), frames)
+    return motion_of_frames(model, model.batch_of(x), np.zeros((len(x), model.nv)), frames)
 
 
 def _fired(run: Run) -> frozenset[str]:
