@@ -46,8 +46,8 @@ class Jump:
         return f"speeds jump, most that of {name} by {self.speeds[name]:.4g}; {energy}"
 
 
-def jump(model: CompiledModel, x: Floats, t: float) -> Jump | None:
-    """Let the speeds of one state x jump, in place, to what the model now holds; None if nothing jumps.
+def jump(model: CompiledModel, x: Floats, t: float, told: bool = True) -> Jump | None:
+    """Let the speeds of one state x jump, in place, to what the model now holds; None if nothing jumps, or nobody asks for more.
 
     M dv = J^T impulses where dv is given for all that is held: the dynamics of the system at rest, without loads."""
     state, given = model.state(x), model.state(x[None].copy())
@@ -57,9 +57,11 @@ def jump(model: CompiledModel, x: Floats, t: float) -> Jump | None:
         state.q[:], state.v[:] = given.q[0], given.v[0]
         return None
     v = state.v.copy()
-    before = kinetic_energy(model, x)
+    before = kinetic_energy(model, x) if told else 0.0
     state.speeds[:] += speeds_after(model, state.q.copy(), change)
     state.v[:] = np.where(model.free, state.v, given.v[0])
+    if not told:
+        return None
     dv = state.v - v
     needed = impulses(model, state.q.copy(), dv)
     return Jump(dict(zip(model.names.v, dv.tolist(), strict=True)),
@@ -127,13 +129,12 @@ def speeds_under(model: CompiledModel, q: Floats, impulses: Floats) -> Floats:
 
 def kinetic_energy(model: CompiledModel, x: Floats) -> float:
     """Of one state."""
-    state = model.state(x)
-    return float(bodies_of(model, model.batch(state.q, state.v, wheels=state.wheels)).kinetic_energy[0])
+    return float(bodies_of(model, model.batch_of(x[None].copy())).kinetic_energy[0])
 
 
 def impulses(model: CompiledModel, q: Floats, dv: Floats) -> Floats:
     """(nv,): along each speed, what changes the speeds by dv; less what loops give."""
-    batch = model.batch(q)
+    batch = model.batch_at(q)
     needed = inverse(model, batch, dv[None].copy()) - inverse(model, batch, np.zeros((1, model.nv)))
     if model.constrained:
         forces, J = balancing_forces(model, batch, needed)

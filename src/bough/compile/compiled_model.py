@@ -200,11 +200,12 @@ class CompiledModel:
         other.system.bodies.update(seats)
         return other
 
-    def build_ahead(self) -> None:
-        """Build the tables of what events may connect, so that a change within a run takes no time for it."""
-        if can_change(self.whole):
-            for names in reachable(self.whole):
-                self.switched(self.holds, self.contacts, {name: closed(self.whole.loops[name]) for name in names}).tables_for()
+    def build_ahead(self, compliant: bool = False) -> None:
+        """Build the tables of what events may connect, so that a change within a run takes no time for it; `compliant` ones, too."""
+        for names in reachable(self.whole) if can_change(self.whole) else ():
+            now = self.switched(self.holds, self.contacts, {name: closed(self.whole.loops[name]) for name in names})
+            for each in {False, compliant}:
+                now.tables_for(compliant=each)
 
     def switched_as(self, other: "CompiledModel") -> Self:
         """The same model in which what holds is what holds in another one, of a like system; loops as they are described here."""

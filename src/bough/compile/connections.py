@@ -11,7 +11,7 @@ import numpy as np
 from bough.compile.loop_tables import build_closure, free_rows
 from bough.compile.partition import primitives
 from bough.compile.tables import Tables
-from bough.describe import Body, Distance, Frame, Loop, System
+from bough.describe import Body, Distance, Event, Frame, Loop, System
 from bough.describe.orientation import from_matrix, rotation_matrix
 from bough.describe.parts.connection import Attach, Close, Detach, Open
 from bough.sweeps.records import HINGE_PARAMETERS
@@ -40,9 +40,8 @@ def reachable(system: System) -> list[tuple[str, ...]]:
             continue
         found[now] = None
         for event in system.events.values():
-            closes = {loop.name for loop in event.loops()} | {action.target for action in event.do if isinstance(action, Close)}
             opens = {action.target for action in event.do if isinstance(action, Open | Detach)}
-            waiting.append((now | closes) - opens)
+            waiting.append((now | closing(event)) - opens)
     if any(_pulls(action) for event in system.events.values() for action in event.do):
         found[frozenset()] = None                                           # then all loops move: see `integrate.connecting`
     return [tuple(name for name in system.loops if name in names) for names in found]
@@ -51,6 +50,11 @@ def reachable(system: System) -> list[tuple[str, ...]]:
 def _pulls(action: object) -> bool:
     """Whether an action changes the position."""
     return isinstance(action, Close) or (isinstance(action, Attach) and action.pose == "nominal")
+
+
+def closing(event: Event) -> set[str]:
+    """The loops that an event closes."""
+    return {loop.name for loop in event.loops()} | {action.target for action in event.do if isinstance(action, Close)}
 
 
 def connected(system: System, joined: Joined) -> System:

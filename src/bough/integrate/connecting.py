@@ -17,6 +17,7 @@ from bough.compile.element_tables import SCALED, bushing_of
 from bough.compile.hold_tables import Hold
 from bough.compile.layout import Floats
 from bough.describe import Attach, Close, Detach, Distance, Event, Loop, Open, Stiffen
+from bough.describe.orientation import rotation_matrix
 from bough.describe.parts.connection import ANGLE, GAP, Connecting, separation_of
 from bough.errors import StateError
 from bough.model import Model
@@ -158,20 +159,19 @@ def floats(model: Model) -> bool:
 def keep_momenta(model: Model, x: Floats, center: Floats, momenta: Floats) -> None:
     """After a pull, in place: shift the system as a whole so that its mass center is where it was, and add the rigid motion with
     which its momenta are what they were."""
-    roots = [(body, *model.places[body.name]) for body in model.system.bodies.values() if body.parent is None]
-    now = bodies_of(model, model.batch_of(x[None].copy()))
-    rows = np.repeat(x[None], 8, axis=0)                                    # as it is, at rest, and units of rigid motion: rates
-    rigid = model.state(rows).v[1:]                                         # about the mass center, and velocities
-    rigid[:] = 0.0
-    for body, _, v in roots:
-        place = now.place(body.name, None)
-        rigid[1:4, v:v + 3], rigid[4:, v:v + 3] = np.cross(np.eye(3), place.position[0] - now.center_of_mass[0]), np.eye(3)
-        rigid[1:4, v + 3:v + 6] = place.attitude[0]
-    known = bodies_of(model, model.batch_of(rows)).momentum
-    state = model.state(x)
-    state.v[:] += np.linalg.solve((known[2:] - known[1]).T, momenta - known[0]) @ rigid[1:]
-    for _, at, _ in roots:
-        state.q[at:at + 3] += center - now.center_of_mass[0]
+    roots = [model.places[body.name] for body in model.system.bodies.values() if body.parent is None]
+    rows, (first, _) = np.repeat(x[None], 8, axis=0), roots[0]
+    rigid = model.state(rows).v[1:]                                         # at rest, and units of rigid motion: rates about the
+    rigid[:] = 0.0                                                          # first root, and velocities
+    for q, v in roots:
+        arm = x[q:q + 3] - x[first:first + 3]
+        rigid[1:4, v:v + 3], rigid[4:, v:v + 3] = np.cross(np.eye(3), arm), np.eye(3)
+        rigid[1:4, v + 3:v + 6] = rotation_matrix(x[q + 3:q + 7])
+    known = bodies_of(model, model.batch_of(rows))
+    state, momentum = model.state(x), known.momentum
+    state.v[:] += np.linalg.solve((momentum[2:] - momentum[1]).T, momenta - momentum[0]) @ rigid[1:]
+    for q, _ in roots:
+        state.q[q:q + 3] += center - known.center_of_mass[0]
 
 
 def between(model: Model, loop: Loop, x: Floats) -> tuple[Floats, Floats]:

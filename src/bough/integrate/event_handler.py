@@ -194,7 +194,6 @@ class EventHandler:
 
     def start(self, t: float, x: Floats) -> None:
         """At the start: stops that are touched already, and events that are due; those set for earlier are past."""
-        self.model.build_ahead()
         touched = [stop.name for stop in self.model.system.stops.values() if pushes(self.model, stop, x)]
         self.model = self.model.switched(self.model.holds, touched)
         self.model = start_play(self.model, x)
@@ -313,8 +312,8 @@ class EventHandler:
             loose, jumps = self.model, list[Jump | None]()
         else:
             loose = self.model.switched(holds, contacts, change.kept)
-            found = jump(loose.with_tanks(x), x, t)
-            jumps = [None if all(isinstance(action, Detach) for action in event.do) else found]     # no body's speed does then
+            parts = all(isinstance(action, Detach) for action in event.do)                  # no body's speed jumps then
+            jumps = [jump(loose.with_tanks(x), x, t, told=not parts)]
         self.model = loose.switched(holds, contacts, change.joined) if change.closing else loose
         jumps += change.jumps(t, loose, self.model)
         for i, each in enumerate([each for each in jumps if each is not None] or [None]):

@@ -8,12 +8,13 @@ the loop.
 from __future__ import annotations
 
 import copy
+from itertools import combinations, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bough.analyze.body_motion import Motion, motion_of_frames
-from bough.compile.connections import Joined, can_change, closed, reachable
+from bough.compile.connections import MOST, Joined, can_change, closed, closing, reachable
 from bough.compile.hanging import Hung, hang, hung_system
 from bough.compile.hold_tables import Hold
 from bough.compile.layout import Floats
@@ -31,9 +32,14 @@ SHARED = ("t", "done", "steps", "rejected", "shown", "shown_x", "budget", "watch
 
 def hung_roots(model: Model, waiting: list[Event], controlled: bool) -> list[Hung]:
     """The attachments that need no loop for their steps, in the order in which they are described."""
+    return [] if controlled else _hung(model, {name for name in model.system.loops if not _openings(waiting, name)})
+
+
+def _hung(model: Model, staying: set[str]) -> list[Hung]:
+    """Of these loops, those by which trees can hang."""
     found = list[Hung]()
     for name, loop in model.system.loops.items():
-        if model.whole.loops[name].open and not controlled and not _opens(waiting, name):
+        if name in staying and model.whole.loops[name].open:
             hung = _way(model, name, found)
             found += [] if hung is None else [hung.at(model.system, loop)]
     return found
@@ -49,23 +55,38 @@ def _way(model: Model, name: str, others: list[Hung]) -> Hung | None:
     return found
 
 
-def hang_ahead(model: Model, waiting: list[Event], controlled: bool) -> None:
-    """Build the tables of what attachments for good will hang, as far as they do not depend on where it is then."""
+def hang_ahead(model: Model, waiting: list[Event], implicit: bool) -> None:
+    """Build the tables of what attachments for good will hang: those that nothing opens, and those that may be the last of several
+    by their name."""
     for names in reachable(model.whole) if can_change(model.whole) else ():
         now = model.switched(model.holds, model.contacts, {name: closed(model.whole.loops[name]) for name in names})
-        hung = hung_roots(now, waiting, controlled)
-        if hung:
-            _ = hung_model(now, hung).tables
+        sure = {name for name in names if not _openings(waiting, name)}
+        perhaps = [name for name in names if name not in sure and _may_stay(model, waiting, name)]
+        sets = (more for n in range(len(perhaps) + 1) for more in combinations(perhaps, n))
+        for hung in (_hung(now, sure | set(more)) for more in islice(sets, MOST)):
+            if hung:
+                found = hung_model(now, hung)
+                for compliant in {False, implicit}:
+                    found.tables_for(compliant=compliant)
 
 
-def _opens(waiting: list[Event], name: str) -> bool:
-    return any(isinstance(action, Detach | Open) and action.target == name for event in waiting for action in event.do)
+def _openings(waiting: list[Event], name: str) -> list[Event]:
+    """The events that may open a loop."""
+    return [event for event in waiting for action in event.do if isinstance(action, Detach | Open) and action.target == name]
+
+
+def _may_stay(model: Model, waiting: list[Event], name: str) -> bool:
+    """Whether a loop may be closed once more than what is waiting opens it."""
+    opens, closes = _openings(waiting, name), [event for event in waiting if name in closing(event)]
+    if any(event.repeat for event in opens):
+        return False
+    return any(event.repeat for event in closes) or len(closes) + (name in model.joined) > len(opens)
 
 
 def hung_model(model: Model, hung: list[Hung]) -> Model:
     """The model in which these roots hang where they are attached; tables are kept with the model's."""
     loops = {each.loop for each in hung}
-    key = "hung", tuple(each.form for each in hung), tuple(model.joined)
+    key = "hung", tuple(each.form for each in hung), frozenset(model.joined)
     if key not in model.family:
         model.family[key] = type(model)(hung_system(model.whole, hung))
     joined: Joined = {name: loop for name, loop in model.joined.items() if name not in loops}
