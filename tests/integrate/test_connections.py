@@ -674,7 +674,8 @@ def test_no_change_builds_tables_in_mid_run(make, options, monkeypatch):
     sim = bough.Simulator(make().compile(), **{name: chosen[name] for name in ("dt", "method") if chosen.get(name) is not None})
     sim.advance(until=0.1)
     build, built = bough.compile.compiled_model.build_tables, []
-    monkeypatch.setattr("bough.compile.compiled_model.build_tables", lambda *given, **more: built.append(more) or build(*given, **more))
+    monkeypatch.setattr("bough.compile.compiled_model.build_tables",
+                        lambda system, **given: built.append(given) or build(system, **given))
     sim.advance(until=chosen["until"])
     assert not built
     assert sim.result().events

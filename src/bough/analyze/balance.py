@@ -24,6 +24,7 @@ from scipy.spatial.transform import Rotation
 
 from bough.analyze.body_motion import Bodies, bodies_in
 from bough.analyze.equations_of_motion import forward, inverse
+from bough.analyze.loop_rows import SPEED, evaluate_loops, true_rows
 from bough.analyze.reactions import drive_forces, reactions
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
@@ -114,7 +115,8 @@ class States:
         if model.in_orbit:
             options["orbit"] = self.batch.state.orbit + d*self.orbit
         if model.system.tanks:
-            options["tanks"] = self.batch.state.tanks + d*self.emptying
+            full = [tank.full for tank in model.system.tanks.values()]
+            options["tanks"] = np.clip(self.batch.state.tanks + d*self.emptying, 0.0, full)     # see `clear_of_knots`
         return bodies_in(model, model.batch(self.moved(d), self.batch.v + d*self.a, **options))
 
     def moved(self, d: Floats) -> Floats:
@@ -199,7 +201,7 @@ class States:
     def energy(self) -> Imbalance:
         """E' = P, less what goes with propellant."""
         kinetic, potential = self.rate(kinetic_energy), self.rate(attrgetter("potential_energy"))
-        powers = self.powers() | {"exhaust": -self.exhaust[:, 6]}
+        powers = self.powers() | {"exhaust": -self.exhaust[:, 6], "drift": self.drift_power()}
         terms = np.abs(kinetic) + np.abs(potential) + sum(np.abs(each) for each in powers.values())
         places = [self.here, *(bodies for _, bodies in self.around)]            # of a start at rest, too
         size = np.max([np.abs(bodies.kinetic_energy) + np.abs(bodies.potential_energy) for bodies in places], axis=0)
@@ -283,6 +285,14 @@ class States:
                 rate = self.rate(along)
                 power += (signal(motion.torque, self.batch.t[:, 0]) - motion.damping*rate)*rate
         return power
+
+    def drift_power(self) -> Floats:
+        """Of the forces of loops and couplings along rates at which these open: of states that are not on them."""
+        closures = self.batch.tables.fronts.closures
+        if not closures:
+            return np.zeros(self.n)
+        multipliers = forward(self.model, self.batch, "order-n").multipliers[:, true_rows(closures)]
+        return np.einsum("br,br->b", multipliers, evaluate_loops(self.model, self.batch, SPEED)[0])
 
     def stop_power(self) -> Floats:
         """Of the dampers of stops in contact."""

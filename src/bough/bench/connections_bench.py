@@ -8,7 +8,7 @@ import numpy as np
 import bough.integrate.run
 from bough.bench.jsc_system import jsc_case
 from bough.bench.setups import versions
-from bough.describe import Attach, Close, Detach, Free, Joint, Open, Revolute, Spherical, System
+from bough.describe import Attach, Close, Detach, Free, Joint, Open, Revolute, Spherical, System, Weld
 from bough.integrate.integration import begin
 from bough.model import Model
 from bough.simulator import Simulator
@@ -44,7 +44,7 @@ def loop_opened() -> System:
 def body_dropped(joint: Joint | None) -> System:
     """A body on the platform's top goes its own way."""
     system = jsc_case(CASE)
-    system.body("payload", parent="top", at=(0.2, 0.1, 0.3), mass=20.0, inertia=(1, 2, 3), **{} if joint is None else {"joint": joint})
+    system.body("payload", parent="top", at=(0.2, 0.1, 0.3), joint=joint or Weld(), mass=20.0, inertia=(1, 2, 3))
     system.event("drop", at=APART*DT, do=[Detach("payload")])
     return system
 

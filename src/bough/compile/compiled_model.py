@@ -201,7 +201,7 @@ class CompiledModel:
         return other
 
     def build_ahead(self, compliant: bool = False) -> None:
-        """Build the tables of what events may connect, so that a change within a run takes no time for it; `compliant` ones, too."""
+        """Build the tables of what events may connect, so that a change in a run takes no time for it; `compliant` ones, too."""
         for names in reachable(self.whole) if can_change(self.whole) else ():
             now = self.switched(self.holds, self.contacts, {name: closed(self.whole.loops[name]) for name in names})
             for each in {False, compliant}:

@@ -54,10 +54,10 @@ class Hung:
         """Of an attachment by a joint: the bodies of the system in which it hangs whose places depend on where it holds."""
         if not self.chain:
             return {}
-        inner = _inverse(self.inner)
-        first, attached = system.bodies[self.slot_names[0]], system.bodies[self.by.body]
+        pose, first, attached = _inverse(self.inner), system.bodies[self.slot_names[0]], system.bodies[self.by.body]
+        at, orient = tuple(pose[:3, 3].tolist()), from_matrix(pose[:3, :3])
         return {first.name: first.model_copy(update={"at": self.on.at, "orient": self.on.orient}),
-                attached.name: attached.model_copy(update={"at": tuple(inner[:3, 3].tolist()), "orient": from_matrix(inner[:3, :3])})}
+                attached.name: attached.model_copy(update={"at": at, "orient": orient})}
 
     @property
     def slot_names(self) -> tuple[str, ...]:

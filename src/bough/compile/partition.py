@@ -133,7 +133,8 @@ def partition(system: System, parameters: dict[str, BodyParameters], keep_welds:
         given, (q, v) = parameters[body.name], places[body.name]
         inner = parts.attachment(body.parent, body.node)
         kinds = primitives(body.joint, whole=inner.hinge == 0 and body.name not in held)
-        keeps = keep_welds or body.name in kept or body.name in system.tanks or body.parent in changing     # mass that changes is apart
+        apart = body.name in system.tanks or body.parent in changing                    # mass that changes, from all other
+        keeps = keep_welds or apart or body.name in kept
         attachment = add_joint(parts, body, inner, given, (q, v), kinds or [(WELD, np.eye(3))]*keeps)
         parts.attachments[body.name] = attachment
         if body.flexible is None:
