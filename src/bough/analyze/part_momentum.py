@@ -12,7 +12,7 @@ from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.compile.tables import described_inputs
 from bough.describe.part import depth_first
-from bough.errors import StateError, nearest
+from bough.errors import StateError, similar
 
 
 def crosses(a: Floats) -> Floats:
@@ -95,7 +95,7 @@ def momentum_terms(of: Relative, part: Floats) -> Terms:
 
 
 def momentum_loads(model: CompiledModel, batch: Batch, a: Floats, joint: str) -> Floats:
-    """(batch, 6): what is exerted on all that a joint carries, through it: [moment, force] at its origin on the body, its axes."""
+    """(batch, 6): the load on everything outboard of a joint, through it: [moment, force] at its origin on the body, body axes."""
     body = carried_by(model, joint)
     if model.system.loops:
         raise StateError(f"joint '{joint}': system '{model.system.name}' has loops, and what passes through them is not known "
@@ -127,13 +127,13 @@ def momentum_loads(model: CompiledModel, batch: Batch, a: Floats, joint: str) ->
 def carried_by(model: CompiledModel, joint: str) -> str:
     """The body on a joint."""
     if joint not in model.names.joints:
-        raise StateError(f"there is no joint '{joint}'{nearest(joint, model.names.joints)}; the joints are "
+        raise StateError(f"there is no joint '{joint}'{similar(joint, model.names.joints)}; the joints are "
                          f"{', '.join(model.names.joints)}")
     return model.names.bodies[model.names.joints.index(joint)]
 
 
 def applied(model: CompiledModel, bodies: Bodies) -> list[tuple[int, tuple[Floats, Floats]]]:
-    """Body by body, wrenches in world axes about its origin: external ones, and what its wheels do to it."""
+    """By body, wrenches in world axes about its origin: external ones, and those of its wheels."""
     batch, found = bodies.batch, []
     described = np.array([described_inputs(batch.tables, batch.t[i, :1])[0] for i in range(batch.n)])
     layout, u = batch.inputs.layout, batch.u + described
