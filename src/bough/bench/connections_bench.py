@@ -1,6 +1,7 @@
 """`bough bench connections`: the cost of attaching and detaching, and of steps after it, as a tree and by a loop."""
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ def platform(joint: Joint | None = None, *, for_good: bool = False, pose: str = 
     """The platform, and a visitor that docks at its top and leaves again, several times; or once, for good."""
     system = jsc_case(CASE)
     system.body("visitor", joint=Free(q0=[0, 0, 3, 0, 0, 0, 1], v0=[0, 0, -0.1, 0.01, 0, 0]), mass=50.0, inertia=(5, 6, 7))
-    allowed = {"pose": pose, "gap": 10.0, "angle": 1.0} if pose == "nominal" else {}
+    allowed: dict[str, Any] = {"pose": pose, "gap": 10.0, "angle": 1.0} if pose == "nominal" else {}
     for i in range(1, 2 if for_good else CHANGES, 2):
         system.event(f"dock {i}", at=APART*i*DT, do=[Attach("top", "visitor", joint, name="docked", **allowed)])
         if not for_good:
@@ -53,12 +54,12 @@ def scenarios() -> dict[str, tuple[Callable[[], System], tuple[str, ...]]]:
     """By name: a system, and what its events are, in their order; where there is one alone, runs of the same model follow."""
     found: dict[str, tuple[Callable[[], System], tuple[str, ...]]] = {}
     for name, joint in JOINTS.items():
-        found[name] = (lambda joint=joint: platform(joint)), (f"attach by {name}", f"detach {name}")
-        found[f"{name} for good"] = (lambda joint=joint: platform(joint, for_good=True)), (f"attach by {name} for good",)
-    found["pulled"] = (lambda: platform(pose="nominal")), ("attach by weld, pulled", "detach pulled weld")
+        found[name] = partial(platform, joint), (f"attach by {name}", f"detach {name}")
+        found[f"{name} for good"] = partial(platform, joint, for_good=True), (f"attach by {name} for good",)
+    found["pulled"] = partial(platform, pose="nominal"), ("attach by weld, pulled", "detach pulled weld")
     found["loop"] = loop_opened, ("open a loop", "close a loop")
-    found["body"] = (lambda: body_dropped(None)), ("detach a welded body",)
-    found["jointed body"] = (lambda: body_dropped(Revolute("z"))), ("detach a body on a joint",)
+    found["body"] = partial(body_dropped, None), ("detach a welded body",)
+    found["jointed body"] = partial(body_dropped, Revolute("z")), ("detach a body on a joint",)
     return found
 
 
@@ -97,8 +98,8 @@ def timed_changes(model: Model, events: int) -> list[tuple[float, float]]:
 
 def start_times(repeats: int) -> dict[str, float]:
     """Milliseconds from a model to the end of its first step: without events, and with some of those above."""
-    systems = {"no events": lambda: jsc_case(CASE)} | {name: make for name, (make, _) in scenarios().items()}
-    chosen = {name: systems[name] for name in ("no events", "weld", "weld for good", "revolute for good")}
+    chosen: dict[str, Callable[[], System]] = {"no events": partial(jsc_case, CASE)}
+    chosen |= {name: scenarios()[name][0] for name in ("weld", "weld for good", "revolute for good")}
     found: dict[str, list[float]] = {name: [] for name in chosen}
     for _ in range(repeats):
         for name, make in chosen.items():
