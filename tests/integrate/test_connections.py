@@ -315,15 +315,20 @@ def test_a_capture_that_is_too_far_is_named_and_what_was_recorded_is_kept():
     assert error.value.result.time[-1] == pytest.approx(0.4, abs=0.011)
 
 
-def test_closing_and_opening_a_described_loop():
-    """A pendulum that is caught by a strut as it passes, and let go: energy only falls."""
+def latched():
+    """A pendulum that is caught by a strut as it passes, and let go."""
     s = bough.System("latch", gravity=(0, 0, -9.81))
     s.body("arm", joint=bough.Revolute("y", q0=0.5), mass=2.0, com=(0, 0, -1), inertia=(0.1, 0.1, 0.01))
     s.body("slider", joint=bough.Prismatic("x"), mass=1.0)
     s.loop("hook", bough.PointOnLine("z"), Frame("slider"), Frame("arm", at=(0, 0, -1)), open=True)
     s.event("catch", when="arm.ry", crosses=0.0, direction="falling", do=[Close("hook")])
     s.event("release", at=0.8, do=[Open("hook")])
-    result = bough.simulate(s, **RUN)
+    return s
+
+
+def test_closing_and_opening_a_described_loop():
+    """Energy only falls."""
+    result = bough.simulate(latched(), **RUN)
     assert [event.name for event in result.events] == ["catch", "release"]
     energy = result.data.total_energy.values
     assert energy[-1] < energy[0]
@@ -509,9 +514,9 @@ OFF = Frame("target", at=(-0.4, 0.1, 0), orient={"axis": "y", "degrees": 30})
 TIP = Frame("boom", node="tip")                                 # beyond a body that deforms: the other tree is turned round
 
 
-def attached(*ends, joint=None, system=None):
+def attached(*ends, joint=None, system=None, **options):
     s = system or servicer()
-    s.event("grapple", at=0.3, do=[Attach(*ends, joint)])
+    s.event("grapple", at=0.3, do=[Attach(*ends, joint, **options)])
     return s
 
 
@@ -576,12 +581,14 @@ def test_trees_that_hang_by_joints_go_on_bit_for_bit(options, tmp_path):
         np.testing.assert_array_equal(state.v, whole.data.v.values[-1])
 
 
-def test_runs_of_one_model_hang_where_they_are_attached():
-    """Tables are kept with the model; where frame b holds is in the state."""
+@pytest.mark.parametrize("ends", [("visitor", "base"), ("base", "visitor")])            # a hangs, or b, which is where it was
+@pytest.mark.parametrize("joint", [None, bough.Revolute("y"), bough.Universal("xz"), bough.Joint("y", "spherical")])
+def test_runs_of_one_model_hang_where_they_are_attached(ends, joint):
+    """Tables are kept with the model; where frame b holds is in the state, or in a few of their numbers."""
     s = bough.System("kept")
     s.body("base", joint=bough.Revolute("z", v0=0.1), mass=5.0, inertia=(1, 1, 1))
     s.body("visitor", joint=bough.Free(q0=[1, 0, 0, 0, 0, 0, 1]), mass=1.0, inertia=(1, 1, 1))
-    s.event("dock", at=0.2, do=[Attach("visitor", "base")])                   # a hangs, b is where it was then
+    s.event("dock", at=0.2, do=[Attach(*ends, joint)])
     model = s.compile()
     for speed in (0.0, 0.5):
         v0 = [0.1, 0, speed, 0, 0, 0, 0]
@@ -640,3 +647,39 @@ def test_pulling_a_second_loop_keeps_momenta():
     np.testing.assert_allclose(kept, np.broadcast_to(kept[0], kept.shape), atol=1e-11*np.linalg.norm(kept[0]))
     assert np.nanmax(result.data.loop_gap.values) < 1e-11
     assert set(result.events[-1].jump.impulses) == {f"latch.{part}" for part in ("mx", "my", "mz", "fx", "fy", "fz")}
+
+
+def dropped(joint):
+    s = servicer()
+    s.body("payload", parent="bus", at=(0, 0, 0.5), mass=2.0, inertia=(1, 1, 1), joint=joint)
+    s.event("drop", at=0.3, do=[Detach("payload")])
+    return s
+
+
+def again(joint):
+    """Attached, let go, and attached for good."""
+    s = attached("lower", OFF, joint=joint)
+    s.event("let go", at=0.4, do=[Detach("grapple")])
+    s.event("again", at=0.5, do=[Attach("lower", OFF, joint, name="grapple")])
+    return s
+
+
+@pytest.mark.parametrize(("make", "options"), [
+    (lambda: attached("lower", OFF), {}), (lambda: attached("lower", OFF, joint=bough.Revolute("y")), {}),
+    (lambda: attached(TIP, "lower", joint=bough.Spherical()), {"dt": 5e-4, "method": "imex4"}),
+    (lambda: attached("lower", TIP, joint=bough.Distance(1.0)), {}), (lambda: again(None), {}),
+    (lambda: again(bough.Revolute("z")), {"dt": None, "method": "dopri5"}), (lambda: dropped(bough.Weld()), {}),
+    (lambda: dropped(bough.Revolute("z", v0=0.3)), {}), (compliant, {"until": 30.0, "dt": 0.005}), (three, {}),
+    (latched, {}), (lambda: attached(Frame("lower", at=(1.4, 0, 0)), OFF, pose="nominal", gap=9.0, angle=3.0), {}),
+])
+def test_no_change_builds_tables_in_mid_run(make, options, monkeypatch):
+    """All that a change needs is built when the run starts, so that it takes no time for it."""
+    chosen = RUN | options
+    sim = bough.Simulator(make().compile(), **{name: chosen[name] for name in ("dt", "method") if chosen.get(name) is not None})
+    sim.advance(until=0.1)
+    build, built = bough.compile.compiled_model.build_tables, []
+    monkeypatch.setattr("bough.compile.compiled_model.build_tables",
+                        lambda system, **given: built.append(given) or build(system, **given))
+    sim.advance(until=chosen["until"])
+    assert not built
+    assert sim.result().events

@@ -24,6 +24,7 @@ from scipy.spatial.transform import Rotation
 
 from bough.analyze.body_motion import Bodies, bodies_in
 from bough.analyze.equations_of_motion import forward, inverse
+from bough.analyze.loop_rows import SPEED, evaluate_loops, true_rows
 from bough.analyze.reactions import drive_forces, reactions
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
@@ -108,6 +109,8 @@ class States:
         model, d = self.model, (s*self.h)[:, None]
         rates = {"wheels": self.wheels, "orbit": self.orbit, "tanks": self.emptying}
         options: dict[str, Any] = {name: part + d*rates[name] for name, part in model.state_options(self.batch.state).items()}
+        if model.system.tanks:                                              # see `clear_of_knots`
+            options["tanks"] = np.clip(options["tanks"], 0.0, [tank.full for tank in model.system.tanks.values()])
         return bodies_in(model, model.batch(self.moved(d), self.batch.v + d*self.a, t=self.batch.t[:, 0], **options))
 
     def moved(self, d: Floats) -> Floats:
@@ -192,7 +195,7 @@ class States:
     def energy(self) -> Imbalance:
         """E' = P, minus the energy of expelled propellant."""
         kinetic, potential = self.rate(kinetic_energy), self.rate(attrgetter("potential_energy"))
-        powers = self.powers() | {"exhaust": -self.exhaust[:, 6]}
+        powers = self.powers() | {"exhaust": -self.exhaust[:, 6], "drift": self.drift_power()}
         terms = np.abs(kinetic) + np.abs(potential) + sum(np.abs(each) for each in powers.values())
         places = [self.here, *(bodies for _, bodies in self.around)]            # also valid at rest
         size = np.max([np.abs(bodies.kinetic_energy) + np.abs(bodies.potential_energy) for bodies in places], axis=0)
@@ -276,6 +279,14 @@ class States:
                 rate = self.rate(along)
                 power += (signal(motion.torque, self.batch.t[:, 0]) - motion.damping*rate)*rate
         return power
+
+    def drift_power(self) -> Floats:
+        """Of the forces of loops and couplings along rates at which these open: of states that are not on them."""
+        closures = self.batch.tables.fronts.closures
+        if not closures:
+            return np.zeros(self.n)
+        multipliers = forward(self.model, self.batch, "order-n").multipliers[:, true_rows(closures)]
+        return np.einsum("br,br->b", multipliers, evaluate_loops(self.model, self.batch, SPEED)[0])
 
     def stop_power(self) -> Floats:
         """Of the dampers of stops in contact."""

@@ -49,9 +49,17 @@ class Frames(NamedTuple):
     attitude: Floats        # (batch, frames, 3, 3)
     rate: Floats            # (batch, frames, 3)
 
-    def part(self, index: int | slice) -> "Frames":
+    def part(self, index: int | slice | list[int]) -> "Frames":
         """One of them, or some."""
         return Frames(*(array[:, index] for array in self))
+
+    def at(self, places: Sequence[int | None]) -> "Frames":
+        """Those at some places, NaN at None."""
+        missing = [i for i, place in enumerate(places) if place is None]
+        found = self.part([place or 0 for place in places])
+        for array in found if missing else ():
+            array[:, missing] = np.nan
+        return found
 
 
 @dataclass(frozen=True)
@@ -276,26 +284,34 @@ def bodies_in(model: CompiledModel, batch: Batch, a: ArrayLike | None = None) ->
     return observe(model, welded, rows("a", np.zeros(model.nv) if a is None else a, model.nv, batch.n, model.names.v))
 
 
+def bodies_of(model: CompiledModel, batch: Batch) -> Bodies:
+    """The same by the tables of the batch, which steps have built anyway: of nodes, only those that carry something."""
+    return observe(model, batch, np.zeros((batch.n, model.nv)))
+
+
 def observe(model: CompiledModel, batch: Batch, a: Floats) -> Bodies:
-    """Kinematics of a batch whose tables keep the welds: bodies, frames of their mass where some are flexible, nodes."""
+    """Kinematics of a batch: bodies, frames of their mass where some are flexible, nodes; those without a hinge are NaN, tables
+    that keep the welds have all."""
     parts, names, n = batch.tables.parts, model.names.bodies, len(model.names.bodies)
     flexible = {name: model.system.bodies[name].elastic.nodes.names for name in parts.modal}
-    if None not in batch.tables.routes:
+    seen = [(name, node) for name, nodes in flexible.items() for node in nodes if parts.has(name, node)]
+    key = "bodies", len(seen)
+    if key not in batch.tables.routes:
         seats = [parts.attachments[name] for name in names]
         if flexible:
             seats += [Anchor(parts.modal[name], np.eye(3), np.zeros((1, 3))) if name in flexible else seat
                       for name, seat in zip(names, seats, strict=True)]
-            seats += [parts.attachment(name, node) for name, nodes in flexible.items() for node in nodes]
-        batch.tables.routes[None] = route_to(parts, seats, every=True)
-    call, seen, elements = motion_call(model, batch, a, batch.tables.routes[None], len(model.system.elements))
+            seats += [parts.attachment(*place) for place in seen]
+        batch.tables.routes[key] = route_to(parts, seats, every=True)
+    call, motion, elements = motion_call(model, batch, a, batch.tables.routes[key], len(model.system.elements))
     run(call)
-    finite(seen.acceleration, "motion of the bodies", batch)
-    frames = Frames(seen.position, seen.velocity[..., 3:], seen.attitude, seen.velocity[..., :3])
-    body, at, nodes = frames.part(slice(0, n)), 2*n, dict[str, Frames]()
+    finite(motion.acceleration, "motion of the bodies", batch)
+    frames = Frames(motion.position, motion.velocity[..., 3:], motion.attitude, motion.velocity[..., :3])
+    body, nodes = frames.part(slice(0, n)), dict[str, Frames]()
     for name, of_body in flexible.items():
-        nodes[name] = frames.part(slice(at, at + len(of_body)))
-        at += len(of_body)
-    return Bodies(model, batch, *body, seen.acceleration[:, :n], frames.part(slice(n, 2*n)) if flexible else body, nodes, elements)
+        nodes[name] = frames.at([2*n + seen.index((name, node)) if (name, node) in seen else None for node in of_body])
+    return Bodies(model, batch, *body, motion.acceleration[:, :n], frames.part(slice(n, 2*n)) if flexible else body, nodes,
+                  elements)
 
 
 # ---- places: bodies, nodes of flexible ones, points on them --------------------------------------------------------------------
@@ -396,7 +412,12 @@ def traced(tables: Tables) -> int:
 
 def frame_motion(model: CompiledModel, batch: Batch, a: Floats, frames: Sequence[Frame]) -> Motion:
     """How frames move, with accelerations a."""
-    batch, key = model.changed(batch, keep_welds=True), ("frames", *frames)
+    return motion_of_frames(model, model.changed(batch, keep_welds=True), a, frames)
+
+
+def motion_of_frames(model: CompiledModel, batch: Batch, a: Floats, frames: Sequence[Frame]) -> Motion:
+    """The same by the tables of the batch, in which their nodes carry something."""
+    key = ("frames", *frames)
     if key not in batch.tables.routes:
         parts = batch.tables.parts
         batch.tables.routes[key] = route_to(parts, [frame_attachment(parts, frame) for frame in frames])

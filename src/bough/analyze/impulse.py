@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bough.analyze.body_motion import Bodies, bodies_in
+from bough.analyze.body_motion import Bodies, bodies_of
 from bough.analyze.equations_of_motion import inverse
 from bough.analyze.loop_rows import SPEED, loop_terms, row_names, row_sizes, row_slices
 from bough.analyze.reactions import balancing_forces, loop_wrenches
@@ -46,8 +46,8 @@ class Jump:
         return f"speeds jump, most that of {name} by {self.speeds[name]:.4g}; {energy}"
 
 
-def jump(model: CompiledModel, x: Floats, t: float) -> Jump | None:
-    """Change the speeds of one state x, in place, to agree with the held coordinates of the model; None if nothing jumps.
+def jump(model: CompiledModel, x: Floats, t: float, told: bool = True) -> Jump | None:
+    """Let the speeds of one state x jump, in place, to what the model now holds; None if nothing jumps, or nobody asks for more.
 
     M dv = J^T impulses, with dv given for held coordinates: the dynamics of the system at rest, without loads."""
     state, given = model.state(x), model.state(x[None].copy())
@@ -57,9 +57,11 @@ def jump(model: CompiledModel, x: Floats, t: float) -> Jump | None:
         state.q[:], state.v[:] = given.q[0], given.v[0]
         return None
     v = state.v.copy()
-    before = kinetic_energy(model, x)
+    before = kinetic_energy(model, x) if told else 0.0
     state.speeds[:] += speeds_after(model, state.q.copy(), change)
     state.v[:] = np.where(model.free, state.v, given.v[0])
+    if not told:
+        return None
     dv = state.v - v
     needed = impulses(model, state.q.copy(), dv)
     return Jump(dict(zip(model.names.v, dv.tolist(), strict=True)),
@@ -68,21 +70,21 @@ def jump(model: CompiledModel, x: Floats, t: float) -> Jump | None:
 
 
 @one_thread()
-def close(before: CompiledModel, after: CompiledModel, names: Sequence[str], x: Floats, still: CompiledModel) -> Jump:
-    """Change the speeds of one state x, in place, when loops close: `before` and `after` are the model without and with them,
-    `still` is any model of the same bodies, whose tables for kinematics are reused between events.
+def close(before: CompiledModel, after: CompiledModel, names: Sequence[str], x: Floats) -> Jump:
+    """Let the speeds of one state x jump, in place, when loops close: `before` and `after` are the model without and with them.
 
         dv = Y lambda,   Y = M^-1 J^T,   (J Y) lambda = -J v                                                        [B 98]
 
     J are the rows of these loops; M^-1 is that of the system with all existing constraints and wheels, by O(N).  The energy loss is
     -(J v) lambda/2."""
     state, closures = after.state(x), after.tables.fronts.closures
-    rates, J = (found[0] for found in loop_terms(after, after.batch(state.q.copy(), state.v.copy()), SPEED))
+    batch = after.batch_of(x[None].copy())
+    rates, J = (found[0] for found in loop_terms(after, batch, SPEED))
     rows = np.concatenate([np.arange(len(rates))[own] for own, closure in zip(row_slices(closures), closures, strict=True)
                            if closure.name in names])
     Y = speeds_under(before, state.q.copy(), J[rows], np.zeros((len(rows), before.nv)))
     multipliers = -_solve(J[rows] @ Y[:, :after.nv].T, rates[rows])
-    bodies, v = bodies_in(still, still.batch(state.q, state.v, wheels=state.wheels)), state.v.copy()
+    bodies, v = bodies_of(after, batch), state.v.copy()
     energy = float(bodies.kinetic_energy[0])
     state.speeds[:] += multipliers @ Y
     state.v[:] = np.where(before.free, state.v, v)
@@ -127,13 +129,12 @@ def speeds_under(model: CompiledModel, q: Floats, impulses: Floats, change: Floa
 
 def kinetic_energy(model: CompiledModel, x: Floats) -> float:
     """Of one state."""
-    state = model.state(x)
-    return float(bodies_in(model, model.batch(state.q, state.v, wheels=state.wheels)).kinetic_energy[0])
+    return float(bodies_of(model, model.batch_of(x[None].copy())).kinetic_energy[0])
 
 
 def impulses(model: CompiledModel, q: Floats, dv: Floats) -> Floats:
-    """(nv,): the impulses along the speeds that change them by dv, minus those of the loops."""
-    batch = model.batch(q)
+    """(nv,): along each speed, what changes the speeds by dv; less what loops give."""
+    batch = model.batch_at(q)
     needed = inverse(model, batch, dv[None].copy()) - inverse(model, batch, np.zeros((1, model.nv)))
     if model.constrained:
         forces, J = balancing_forces(model, batch, needed)
@@ -147,8 +148,8 @@ def speeds_after(model: CompiledModel, q: Floats, change: Floats) -> Floats:
 
 
 def at_rest(model: CompiledModel, q: Floats) -> tuple[Batch, Floats]:
-    """The state at rest, and the parameters without gravity."""
-    batch = model.batch(q, wheels=np.zeros(model.nw), orbit=np.zeros(6) if model.in_orbit else None)
-    pars = batch.tables.pars.copy()
+    """The state at rest, and parameters without gravity."""
+    batch = model.batch_at(q)
+    batch.state.orbit[:], pars = 0.0, batch.tables.pars.copy()
     pars[:, f.GRAVITY:f.GRAVITY + 3] = 0.0
     return batch, pars

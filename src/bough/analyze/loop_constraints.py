@@ -16,6 +16,8 @@ from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.compile.loop_tables import REDUNDANT, Closure
+from bough.compile.partition import Partition
+from bough.describe.orientation import product, turn
 from bough.errors import StateError, name_list, nearest
 from bough.kernels.hinges import FREE, SPHERICAL
 from bough.progress import counted
@@ -23,8 +25,8 @@ from bough.progress import counted
 
 # ---- the equations --------------------------------------------------------------------------------------------------
 def gaps_at(model: CompiledModel, q: Floats) -> tuple[Floats, Floats]:
-    """(rows,) and (rows, nv) at one position; NaN where the ends of a distance coincide."""
-    gaps, J = evaluate_loops(model, model.batch(q), POSITION)
+    """(rows,) and (rows, nv) of one position; NaN where the ends of a distance coincide."""
+    gaps, J = evaluate_loops(model, model.batch_at(q), POSITION)
     return gaps[0], J[0]
 
 
@@ -39,19 +41,28 @@ def loop_gaps(model: CompiledModel, batch: Batch, weights: Floats) -> dict[str, 
 
 
 def moved(model: CompiledModel, q: Floats, change: Floats) -> Floats:
-    """Coordinates after a change along the directions of v."""
-    from scipy.spatial.transform import Rotation  # slow to import
-    q = q.copy()
-    for hinge in model.tables.parts.hinges[1:]:
-        step, at = change[hinge.v:hinge.v + hinge.n_speeds], hinge.q
-        if hinge.kind == FREE:
-            q[at:at + 3] += step[:3]
-            step, at = step[3:], at + 3
-        if hinge.kind in (SPHERICAL, FREE):
-            q[at:at + 4] = (Rotation.from_quat(q[at:at + 4])*Rotation.from_rotvec(step)).as_quat()
-        else:
-            q[at:at + len(step)] += step
+    """Coordinates after a change given as speeds: quaternions turn."""
+    routes, q = model.tables.routes, q.copy()
+    if "moved" not in routes:
+        routes["moved"] = changing_places(model.tables.parts)
+    (places, speeds), turned = routes["moved"]
+    q[places] += change[speeds]
+    for at, v in turned:
+        angle = float(np.linalg.norm(change[v:v + 3]))
+        step = turn(tuple((change[v:v + 3]/(angle or 1.0)).tolist()), angle)
+        turned_by = np.array(product(tuple(q[at:at + 4].tolist()), step))
+        q[at:at + 4] = turned_by/np.linalg.norm(turned_by)
     return q
+
+
+def changing_places(parts: Partition) -> tuple[NDArray[np.int64], list[tuple[int, int]]]:
+    """(2, n): coordinates that change as their speeds say, and these; and where quaternions are, and their rates."""
+    plain, turned = list[tuple[int, int]](), list[tuple[int, int]]()
+    for hinge in parts.hinges[1:]:
+        slides = 3 if hinge.kind == FREE else 0 if hinge.kind == SPHERICAL else hinge.n_speeds
+        plain += [(hinge.q + i, hinge.v + i) for i in range(slides)]
+        turned += [(hinge.q + slides, hinge.v + slides)]*(hinge.kind in (SPHERICAL, FREE))
+    return np.array(plain, np.int64).reshape(-1, 2).T, turned
 
 
 # ---- freedom --------------------------------------------------------------------------------------------------------
@@ -108,12 +119,13 @@ def idle_loops(model: CompiledModel) -> list[str]:
 
 
 # ---- loop assembly ---------------------------------------------------------------------------------------------------------
-CLOSED = 1e-12              # relative to the size of a loop (at least a meter): a gap that counts as closed
-ROUNDING = 16*np.finfo(float).eps   # relative to the size (at most a meter): a gap that no change can reduce
-STEPS = 60                  # at most
-STIFF_TIME = 1.0            # s: weight of strain energy relative to kinetic energy in the norm that assembly minimizes
-BESIDE = (0.0, 0.03, 0.1, 0.3)      # rad or m: distances of successive starting points of assembly from the given position
-SHARES = 0.5**np.arange(12)         # of a Newton step, tried in this order
+CLOSED = 1e-12              # of the size of a loop (at least of a meter): a gap that counts as closed
+ROUNDING = 16*np.finfo(float).eps   # of the size (at most of a meter): no change lessens it; no mass matrix is needed, nor compiled
+QUADRATIC = 1e-8            # of the size: Newton's step from such a gap leaves its square
+STEPS = 60                  # that assembly may take
+STIFF_TIME = 1.0            # s: in which strain counts as kinetic energy in what assembly changes least
+BESIDE = (0.0, 0.03, 0.1, 0.3)      # rad or m: how far from the given position assembly starts, one after the other
+SHARES = 0.5**np.arange(12)         # of a step of it, tried one after the other
 
 
 def assemble(model: CompiledModel, batch: Batch, hold: Sequence[str]) -> tuple[Floats, Floats]:
@@ -180,7 +192,8 @@ def approach(model: CompiledModel, q: Floats, free: NDArray[np.bool_]) -> tuple[
         if np.abs(gap).max(initial=0.0) <= ROUNDING*min(1.0, size):
             break
         change = least_change(model, q, J, -gap, free)
-        for share in SHARES:
+        closed = np.abs(gap).max(initial=0.0) <= CLOSED*max(1.0, size)      # what is left is rounding
+        for share in SHARES[:1] if closed else SHARES:
             trial = moved(model, q, share*change)
             trial_gap, trial_J = gaps_at(model, trial)
             with np.errstate(over="ignore"):
@@ -188,8 +201,10 @@ def approach(model: CompiledModel, q: Floats, free: NDArray[np.bool_]) -> tuple[
             if nearer:
                 break
         else:
-            break                                                           # no improvement: closed to rounding, or not at all
-        q, gap, J = trial, trial_gap, trial_J
+            break                                                           # no nearer: closed to rounding, or never
+        before, q, gap, J = float(np.abs(gap).max()), trial, trial_gap, trial_J
+        if before <= QUADRATIC*max(1.0, size) and np.abs(gap).max() <= CLOSED*max(1.0, size):
+            break                                                           # its square is rounding
     return q, gap
 
 
@@ -197,7 +212,7 @@ def approach(model: CompiledModel, q: Floats, free: NDArray[np.bool_]) -> tuple[
 def least_change(model: CompiledModel, q: Floats, J: Floats, wanted: Floats, free: NDArray[np.bool_]) -> Floats:
     """The change d with J d = wanted (in the least-squares sense) and the least d.M d, where strain counts too."""
     from scipy.linalg import solve_triangular  # slow to import
-    change, M = np.zeros(model.nv), mass_matrices(model, model.batch(q))[0]
+    change, M = np.zeros(model.nv), mass_matrices(model, model.batch_at(q))[0]
     for body in model.system.bodies.values():
         if body.n_modes:
             modes = model.mode_places(body.name)[1]
@@ -205,10 +220,12 @@ def least_change(model: CompiledModel, q: Floats, J: Floats, wanted: Floats, fre
     try:
         L = np.linalg.cholesky(M[np.ix_(free, free)])
     except np.linalg.LinAlgError:
-        return change                                                       # deformed beyond the validity of the modes
-    scaled = solve_triangular(L, J[:, free].T, lower=True)                  # (J L^-T)^T
-    y = np.linalg.lstsq(scaled.T, wanted, rcond=np.sqrt(REDUNDANT))[0]
-    change[free] = solve_triangular(L.T, y, lower=False)
+        return change                                                       # bent beyond what modes can tell
+    scaled = solve_triangular(L, J[:, free].T, lower=True, check_finite=False)      # (J L^-T)^T
+    values, vectors = np.linalg.eigh(scaled.T @ scaled)
+    good = vectors[:, values > REDUNDANT*values.max(initial=0.0)]
+    y = scaled @ (good @ ((good.T @ wanted)/values[len(values) - good.shape[1]:]))
+    change[free] = solve_triangular(L, y, lower=True, trans="T", check_finite=False)
     return change
 
 

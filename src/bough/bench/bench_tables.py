@@ -267,11 +267,12 @@ def derivatives(result: dict[str, Any]) -> Report:
 
 
 def connections(result: dict[str, Any]) -> Report:
-    """What attaching and detaching costs, and a step afterwards."""
-    changes, steps = result["changes"], result["steps"]
-    yield (f"a change of what is connected: attach {changes['attach']:.2f} ms, detach {changes['detach']:.2f} ms, attach for good "
-           f"{changes['attach for good']:.2f} ms; a step of RK4 with the attached body hung {steps['hung']:.1f} us, by a loop "
-           f"{steps['loop']:.1f} us")
+    """What each change costs, a start with such events ahead, and a step afterwards."""
+    steps, starts = result["steps"], result["starts"]
+    yield table("milliseconds of a change on the platform of 42 dofs", ("change",), ("first", "later"),
+                ((name, f"{found['first']:.2f}", f"{found['later']:.2f}") for name, found in result["changes"].items()))
+    yield "milliseconds to the first step: " + ", ".join(f"{name} {found:.1f}" for name, found in starts.items())
+    yield f"a step of RK4 with the attached body hung {steps['hung']:.1f} us, by a loop {steps['loop']:.1f} us"
 
 
 def orbit(result: dict[str, Any]) -> Report:

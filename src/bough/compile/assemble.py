@@ -3,7 +3,7 @@
 Also switched tables, with other held coordinates and stops in contact: what changes during a run [B 17].
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -40,11 +40,11 @@ TimeTables = list[tuple[int, NDArray[np.float64]]]                      # target
 
 def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, inputs: Sequence[InputWrench] = (),
                  keep_welds: bool = False, law_states: int = 0, running: bool = False, compliant: bool = False,
-                 loop_motions: int | None = None) -> Tables:
-    """The tables of a valid system.  With `keep_welds`: a hinge for every weld and every node; `compliant`: elastic couplings
-    have rows in the fronts, too."""
+                 loop_motions: int | None = None, kept: Collection[str] = ()) -> Tables:
+    """The tables of a valid system; with a hinge for every weld and every node, if welds are kept, or for those of the bodies
+    `kept`; `compliant`: couplings that give way have rows in the fronts, too."""
     nodes = used_nodes(system, inputs, every=keep_welds)
-    parts = partition(system, body_parameters(system, changes), keep_welds, nodes)
+    parts = partition(system, body_parameters(system, changes), keep_welds, nodes, kept)
     lay = Layout(system, parts, inputs, law_states, running, compliant, loop_motions)
     constants, time_tables = gather_inputs(system, lay)
     data = Contents("tables")
@@ -66,6 +66,8 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
         holds=holds, stops=tuple(system.stops),
         outputs=output_places(system, lay.x, lay.outputs_at, lay.elements_at, lay.outputs))
     tables.check()
+    if lay.fronts.closures:
+        least_share(parts)                                              # a change in a run takes no time for it
     return tables
 
 
@@ -176,9 +178,9 @@ def least_share(parts: Partition) -> NDArray[np.float64]:
     rows, and the threshold is lower.  Cached in the partition."""
     if parts.least_share is not None:
         return parts.least_share
-    sizes = [np.concatenate(np.broadcast_arrays(hinge.mass[:, None], np.linalg.eigvalsh(hinge.inertia)), axis=1)
-             for hinge in parts.hinges[1:]]
-    every = np.concatenate(np.broadcast_arrays(*sizes), axis=1)
+    given = [[hinge.mass for hinge in parts.hinges[1:]], [hinge.inertia for hinge in parts.hinges[1:]]]
+    mass, inertia = (np.stack(each if max(map(len, each)) == 1 else np.broadcast_arrays(*each), axis=1) for each in given)
+    every = np.concatenate([mass, np.linalg.eigvalsh(inertia).reshape(len(inertia), -1)], axis=1)
     largest = every.max(axis=1)
     least = np.where(every > 1e-12*largest[:, None], every, np.inf).min(axis=1)
     parts.least_share = np.clip(SINGULAR*(least/largest)/ALIKE, REDUNDANT, SINGULAR)

@@ -27,13 +27,13 @@ from bough.compile.batch import (
     wrench_rows,
 )
 from bough.compile.cloud_tables import cloud_problem
-from bough.compile.connections import Joined, can_change, closed, closed_at_start, connected, moved, reachable
+from bough.compile.connections import Joined, can_change, closed, closed_at_start, connected, moved, reachable, seated
 from bough.compile.coordinates import coordinate_places, holdable
 from bough.compile.hold_tables import Hold, breaks, declared_holds, motion_rows, prescribed_motion
 from bough.compile.layout import Floats, InputLayout, InputWrench, State, StateLayout, run_states
 from bough.compile.signal_tables import feeds
 from bough.compile.tables import Tables, described_inputs
-from bough.describe import CentralGravity, System
+from bough.describe import Body, CentralGravity, System
 from bough.describe.parts.port import ports_of
 from bough.errors import StateError, similar
 
@@ -92,11 +92,13 @@ class CompiledModel:
         self.joined: Joined = closed_at_start(system)
         self.system: System = connected(self.whole, self.joined)
         self._built: dict[Any, Tables] = {}             # as built: shared with models that hold other coordinates
+        self._held: dict[Any, Tables] = {}              # with what is held: shared with models in which it is elsewhere
         self._tables: dict[Any, Tables] = {}
         self.family: dict[Any, Any] = {}                # models of the same system in another form: see integrate.rehanging
         self._ready = Ready()
         self.holds: Mapping[str, Hold] = declared_holds(system)
-        self.contacts: tuple[str, ...] = ()             # stops in contact
+        self.contacts: tuple[str, ...] = ()             # stops that are in contact
+        self.seats: Mapping[str, Body] = {}             # bodies whose joints are elsewhere than in `whole`, in hinges of their own
         bodies = system.bodies.values()
         self.names: Names = Names(
             q=tuple(name for body in bodies for name in body.coordinate_names),
@@ -135,8 +137,11 @@ class CompiledModel:
             if key not in self._built:
                 described = connected(self.whole, {name: closed(self.whole.loops[name]) for name in self.joined})
                 self._built[key] = build_tables(described, inputs=inputs, keep_welds=key[1], law_states=key[2], running=key[3],
-                                                compliant=compliant, loop_motions=self.input_layout.loop_motions)
-            self._tables[key] = moved(switched(self._built[key], self.holds, self.contacts, self.system), self.whole, self.system)
+                                                compliant=compliant, loop_motions=self.input_layout.loop_motions,
+                                                kept=tuple(self.seats))
+            if key not in self._held:
+                self._held[key] = switched(self._built[key], self.holds, self.contacts, self.system)
+            self._tables[key] = seated(moved(self._held[key], self.whole, self.system), self.seats)
         return self._tables[key]
 
     def options_of(self, tables: Tables) -> dict[str, Any]:
@@ -180,17 +185,27 @@ class CompiledModel:
         the effect of events in a run."""
         other = copy.copy(self)
         other.holds, other.contacts, other._tables = dict(holds), tuple(contacts), {}
+        if other.holds != self.holds or other.contacts != self.contacts:
+            other._held = {}
         if joined is not None and joined != self.joined:
             other.joined, other.system = dict(joined), connected(self.whole, joined)
         for name in ("tables", "free", "no_cloud"):
             other.__dict__.pop(name, None)
         return other
 
-    def build_ahead(self) -> None:
-        """Build the tables for what events may connect, so that a change during a run takes no time for it."""
-        if can_change(self.whole):
-            for names in reachable(self.whole):
-                self.switched(self.holds, self.contacts, {name: closed(self.whole.loops[name]) for name in names}).tables_for()
+    def seated(self, seats: Mapping[str, Body]) -> Self:
+        """The same model in which the joints of these bodies are at other places of their parents."""
+        other = self.switched(self.holds, self.contacts)
+        other.seats, other.system = seats, self.system.copy()
+        other.system.bodies.update(seats)
+        return other
+
+    def build_ahead(self, compliant: bool = False) -> None:
+        """Build the tables of what events may connect, so that a change in a run takes no time for it; `compliant` ones, too."""
+        for names in reachable(self.whole) if can_change(self.whole) else ():
+            now = self.switched(self.holds, self.contacts, {name: closed(self.whole.loops[name]) for name in names})
+            for each in {False, compliant}:
+                now.tables_for(compliant=each)
 
     def switched_as(self, other: "CompiledModel") -> Self:
         """The same model with the holds of another one of a similar system; loops as described here."""
@@ -219,7 +234,7 @@ class CompiledModel:
         if not self.constrained:
             return self
         other = self.switched(self.holds, self.contacts)
-        other.whole, other.joined, other._built = self.whole.copy(), {}, {}
+        other.whole, other.joined, other._built, other._held = self.whole.copy(), {}, {}, {}
         other.whole.loops.clear()
         other.whole.couplings.clear()
         other.system, other.input_layout = other.whole, InputLayout.of(other.whole)
@@ -387,6 +402,19 @@ class CompiledModel:
             None if tau is None else rows("tau", tau, self.nv, n, self.names.v),
             None if motors is None else motor_rows(self.system, motors, n), port_rows(self.system, ports, n),
             wrench_rows(self.system, wrenches, frame, n), frame, single, keep_welds)
+
+    def batch_of(self, x: Floats) -> Batch:
+        """States x (rows, nx) that are known to be right, without inputs."""
+        n = len(x)
+        inputs = self.input_layout.view(np.zeros((n, self.input_layout.nu)))
+        return Batch(self.tables, lanes_for(n), np.zeros((n, 2)), self.layout.view(x), inputs, {}, "body", n == 1)
+
+    def batch_at(self, q: Floats) -> Batch:
+        """Positions (nq,) or (rows, nq) that are known to be right, at rest, wheels too."""
+        x = np.zeros((1 if q.ndim == 1 else len(q), self.layout.nx))
+        state = self.layout.view(x)
+        state.q[:], state.tanks[:], state.orbit[:] = q, self.tank_masses, self.initial_orbit
+        return self.batch_of(x)
 
     def changed(self, batch: Batch, *, wrenches: Mapping[tuple[str, str | None], Floats] | None = None, torques: bool = True,
                 keep_welds: bool = False) -> Batch:

@@ -9,10 +9,12 @@ from dataclasses import replace
 import numpy as np
 
 from bough.compile.loop_tables import build_closure, free_rows
+from bough.compile.partition import primitives
 from bough.compile.tables import Tables
-from bough.describe import Distance, Frame, Loop, System
+from bough.describe import Body, Distance, Event, Frame, Loop, System
 from bough.describe.orientation import from_matrix, rotation_matrix
 from bough.describe.parts.connection import Attach, Close, Detach, Open
+from bough.sweeps.records import HINGE_PARAMETERS
 
 MOST = 16                               # sets of closed loops whose tables are built before a run
 Joined = Mapping[str, Loop]             # by name, loops that are closed, as they hold now
@@ -38,10 +40,21 @@ def reachable(system: System) -> list[tuple[str, ...]]:
             continue
         found[now] = None
         for event in system.events.values():
-            closes = {loop.name for loop in event.loops()} | {action.target for action in event.do if isinstance(action, Close)}
             opens = {action.target for action in event.do if isinstance(action, Open | Detach)}
-            waiting.append((now | closes) - opens)
+            waiting.append((now | closing(event)) - opens)
+    if any(_pulls(action) for event in system.events.values() for action in event.do):
+        found[frozenset()] = None                                           # then all loops move: see `integrate.connecting`
     return [tuple(name for name in system.loops if name in names) for names in found]
+
+
+def _pulls(action: object) -> bool:
+    """Whether an action changes the position."""
+    return isinstance(action, Close) or (isinstance(action, Attach) and action.pose == "nominal")
+
+
+def closing(event: Event) -> set[str]:
+    """The loops that an event closes."""
+    return {loop.name for loop in event.loops()} | {action.target for action in event.do if isinstance(action, Close)}
 
 
 def connected(system: System, joined: Joined) -> System:
@@ -56,7 +69,7 @@ def connected(system: System, joined: Joined) -> System:
 def moved(tables: Tables, whole: System, system: System) -> Tables:
     """Tables of loops as the whole system describes them, with the numbers of those that hold otherwise in the system."""
     loops = system.loops
-    changed = {name for name, loop in loops.items() if loop != closed(whole.loops[name])}
+    changed = {name for name, loop in loops.items() if loop is not whole.loops[name] and loop != closed(whole.loops[name])}
     if not changed:
         return tables
     closures = [build_closure(loops[each.name], tables.parts) if each.name in changed else each for each in tables.fronts.closures]
@@ -68,6 +81,25 @@ def moved(tables: Tables, whole: System, system: System) -> Tables:
         place = tables.sections["pars"][section]
         pars[:, place.start:place.end] = np.concatenate([np.zeros((1, 0)), *rows], axis=1)
     return replace(tables, pars=pars, fronts=replace(tables.fronts, closures=closures))
+
+
+def seated(tables: Tables, seats: Mapping[str, Body]) -> Tables:
+    """Tables in which the joints of these bodies are at other places of their parents than they were built for; each has hinges of
+    its own."""
+    if not seats:
+        return tables
+    parts = replace(tables.parts, hinges=tables.parts.hinges.copy(), nodes=tables.parts.nodes.copy())
+    pars = tables.pars.copy()
+    first = tables.sections["pars"]["hinges"].start - HINGE_PARAMETERS.size         # hinge 0 is the ground
+    places = {hinge.joint: k for k, hinge in reversed(list(enumerate(parts.hinges))) if hinge.joint in seats}
+    for name, body in seats.items():
+        k, inner = places[name], parts.attachment(body.parent, body.node)
+        axes = next((axes for _, axes in primitives(body.joint, whole=False)), np.eye(3))
+        turn, at = inner.turn @ rotation_matrix(body.orient) @ axes, inner.at + np.asarray(body.at) @ inner.turn.T
+        parts.hinges[k] = replace(parts.hinges[k], turn=turn, at=at)
+        record = HINGE_PARAMETERS.view(pars, first + HINGE_PARAMETERS.size*k)
+        record["place_c"][:], record["place_r"][:] = turn, at
+    return replace(tables, pars=pars, parts=parts)
 
 
 def closed(loop: Loop) -> Loop:

@@ -9,7 +9,7 @@ attachment's joint, and what is left of them is locked on bodies without mass.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,38 +35,39 @@ class Hung:
     by: Frame                               # of the tree that hangs
     described: Frame                        # `on` as it is described, wherever it holds
     chain: tuple[Joint, ...]                # of the attachment, from on to by, one axis each; empty: a weld
+    slot: tuple[Joint, ...]                 # that have the 7 + 6 entries of the root's: the last ones, which are locked, fill up
+    held: tuple[str, ...]                   # names of the speeds that are locked: the last ones of the six
     inner: Floats                           # (4, 4): from the body frame of path[0] to `by`
     frame: Frame                            # of the root: what the coordinates of its free joint tell
 
     @property
     def form(self) -> Any:
-        """What the tables depend on: of a weld not where it holds, which is in the state."""
-        return self.loop, self.root.name, self.by.body, (self.on, self.by) if self.chain else None
+        """What the tables depend on, but for a few numbers: not where it holds, which is in the state, or in the seats."""
+        return self.loop, self.root.name, self.by.body
 
-    @property
-    def slot(self) -> tuple[Joint, ...]:
-        """The joints that have the 7 + 6 entries of the root's: the last ones, which are locked, fill up."""
+    def at(self, system: System, loop: Loop) -> Hung:
+        """The same by the loop as it holds."""
+        by, on = (loop.b, loop.a) if loop.b.body == self.by.body else (loop.a, loop.b)
+        return replace(self, by=by, on=on, inner=_inner(system, by))
+
+    def seats(self, system: System) -> dict[str, Body]:
+        """Of an attachment by a joint: the bodies of the system in which it hangs whose places depend on where it holds."""
         if not self.chain:
-            return (Free(motion=[LOCKED]*6),)
-        ball = not any(joint.spherical for joint in self.chain)
-        fill = [Joint(rotations="spherical", motion=[LOCKED]*3)]*ball
-        return (*self.chain, *fill, *[Joint(translations="x", motion=[LOCKED])]*(self.fixed - 3*ball))
+            return {}
+        pose, first, attached = _inverse(self.inner), system.bodies[self.slot_names[0]], system.bodies[self.by.body]
+        at, orient = tuple(pose[:3, 3].tolist()), from_matrix(pose[:3, :3])
+        return {first.name: first.model_copy(update={"at": self.on.at, "orient": self.on.orient}),
+                attached.name: attached.model_copy(update={"at": at, "orient": orient})}
 
     @property
     def slot_names(self) -> tuple[str, ...]:
         """Of the bodies without mass on these joints."""
-        return tuple(f"{self.root.name}, hung {i}" for i in range(len(self.slot)))
+        return _slot_names(self.root, self.slot)
 
     @property
     def fixed(self) -> int:
         """How many of the six speeds are locked: the last ones."""
-        return 6 - sum(joint.n_v for joint in self.chain)
-
-    @property
-    def held(self) -> tuple[str, ...]:
-        """Their names."""
-        bodies = [Body(name, joint=joint) for name, joint in zip(self.slot_names, self.slot, strict=True)]
-        return tuple(name for body in bodies for name in body.speed_names)[6 - self.fixed:]
+        return len(self.held)
 
     def coordinates(self, at: Floats, turn: Floats) -> Floats:
         """(7,): the entries of q where `by` is at a place and attitude in `on`; of a weld, where the attached body is in `on` as it
@@ -89,11 +90,30 @@ def hang(system: System, described: Loop, loop: Loop, holds: set[str], others: S
     for by, on, frame, chain in sorted(ways, key=lambda way: len(_path(system, way[0].body))):
         path = _path(system, by.body)
         if path and _can_hang(system, path, by, holds, others) and _base(system, on.body, others) != path[-1]:
-            root = system.bodies[path[-1]]
-            inner = _pose(_place(system, by.body) + np.asarray(by.at), rotation_matrix(by.orient))
+            root, slot = system.bodies[path[-1]], _slot(chain)
+            names = [name for i, joint in enumerate(slot) for name in Body(_slot_names(root, slot)[i], joint=joint).speed_names]
             own = Frame(root.name, at=tuple((-_place(system, root.name)).tolist()))
-            return Hung(root, path, loop.name, on, by, frame, chain, inner, own)
+            return Hung(root, path, loop.name, on, by, frame, chain, slot, tuple(names[sum(joint.n_v for joint in chain):]),
+                        _inner(system, by), own)
     return None
+
+
+def _slot(chain: tuple[Joint, ...]) -> tuple[Joint, ...]:
+    """The joints of an attachment, and what fills up 7 coordinates and 6 speeds."""
+    if not chain:
+        return (Free(motion=[LOCKED]*6),)
+    fixed, ball = 6 - sum(joint.n_v for joint in chain), not any(joint.spherical for joint in chain)
+    fill = [Joint(rotations="spherical", motion=[LOCKED]*3)]*ball
+    return (*chain, *fill, *[Joint(translations="x", motion=[LOCKED])]*(fixed - 3*ball))
+
+
+def _slot_names(root: Body, slot: tuple[Joint, ...]) -> tuple[str, ...]:
+    return tuple(f"{root.name}, hung {i}" for i in range(len(slot)))
+
+
+def _inner(system: System, by: Frame) -> Floats:
+    """(4, 4): from the body frame of an attached body to the frame by which it is attached."""
+    return _pose(_place(system, by.body) + np.asarray(by.at), rotation_matrix(by.orient))
 
 
 def _path(system: System, body: str) -> tuple[str, ...]:
@@ -182,8 +202,7 @@ def _by_coordinates(system: System, event: Event) -> Event:
 
 def _slots(system: System, hung: Hung) -> dict[str, list[Body]]:
     """Of each body from the attached one to the root: what takes its place in the description, joints before the body itself."""
-    inner = hung.slot_names[max(len(hung.chain) - 1, 0)]                    # what carries the next body, and where
-    pose = _inverse(hung.inner) if hung.chain else np.eye(4)
+    inner, pose = hung.slot_names[max(len(hung.chain) - 1, 0)], np.eye(4)   # what carries the next body, and where: see `seats`
     found = dict[str, list[Body]]()
     for name, outer in zip(hung.path, (*hung.path[1:], None), strict=True):
         body, origin = system.bodies[name], _pose(-_place(system, name), np.eye(3))     # its body frame, on itself
@@ -200,7 +219,7 @@ def _slots(system: System, hung: Hung) -> dict[str, list[Body]]:
 
 def _slot_bodies(hung: Hung) -> list[Body]:
     """Without mass: those of the attachment's joint are one on the other, the others beside."""
-    on, found = hung.on if hung.chain else hung.described, list[Body]()
+    on, found = hung.described, list[Body]()
     for i, (name, joint) in enumerate(zip(hung.slot_names, hung.slot, strict=True)):
         if 0 < i < len(hung.chain):
             found.append(Body(name, parent=found[-1].name, joint=joint))
@@ -284,9 +303,10 @@ def chain_coordinates(chain: Sequence[Joint], at: Floats, turn: Floats) -> Float
         for _ in range(20):
             reached = chain_pose(chain, q)
             gap = np.concatenate([at - reached[:3, 3], (turn - reached[:3, :3]).ravel()])
-            if np.abs(gap).max() < error:
-                best, error = q.copy(), float(np.abs(gap).max())
-            if error < 1e-15:
+            size = float(np.abs(gap).max())
+            if size < error:
+                best, error = q.copy(), size
+            if error < 1e-15 or (error < 1e-12 and size > error):           # to rounding
                 return best
             slopes = [chain_pose(chain, q + 1e-30j*row).imag/1e-30 for row in np.eye(len(q))]
             J = np.array([np.concatenate([slope[:3, 3], slope[:3, :3].ravel()]) for slope in slopes]).T

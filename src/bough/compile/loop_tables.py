@@ -3,6 +3,7 @@
 Also the free motions of loops with a spring, a damper or a motor in the loop's joint [B 14].
 """
 
+from functools import lru_cache
 from itertools import takewhile
 from typing import Any, NamedTuple
 
@@ -92,8 +93,14 @@ def held_motion(joint: Joint | Distance) -> tuple[Floats, int, Floats, Floats, f
     row [B 14]."""
     if isinstance(joint, Distance):
         return np.zeros((0, 3)), f.DISTANCE, AXES, AXES, joint.length, ("distance",)
-    directions = complement(np.array(joint.translations, float).reshape(-1, 3))
-    turns = np.zeros((3, 3)) if isinstance(joint.rotations, str) else np.array(joint.rotations, float).reshape(-1, 3)
+    return _held_motion(joint.translations, joint.rotations)
+
+
+@lru_cache(maxsize=1000)
+def _held_motion(translations: tuple[Any, ...], rotations: Any) -> tuple[Floats, int, Floats, Floats, float, tuple[str, ...]]:
+    """Of a joint with these axes; arrays that nobody changes."""
+    directions = complement(np.array(translations, float).reshape(-1, 3))
+    turns = np.zeros((3, 3)) if isinstance(rotations, str) else np.array(rotations, float).reshape(-1, 3)
     labels = direction_labels(directions, "")
     if len(turns) == 3:
         return directions, f.NO_ROTATION, AXES, AXES, 0.0, labels

@@ -9,7 +9,7 @@
 A primitive hinge moves along or about its z axis, so a hinge's body frame is the user's frame times a constant rotation. Bodies
 are numbered depth first: most bodies are then attached to the previous one, and their values stay in registers.
 """
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
@@ -84,6 +84,10 @@ class Partition:
         """Starts of quaternions in q, and their joints."""
         return {hinge.q + (3 if hinge.kind == FREE else 0): hinge.label for hinge in self.hinges if hinge.kind in (SPHERICAL, FREE)}
 
+    def has(self, body: str, node: str) -> bool:
+        """Whether a node of a flexible body has its hinge: the inboard one has that of the joint."""
+        return (body, node) in self.nodes or node == self.hinges[self.modal[body]].flexible.inboard
+
     def attachment(self, body: str | None, node: str | None = None) -> Anchor:
         """Where something on a body is attached; a NODE is created on first use."""
         if body is None:
@@ -123,8 +127,9 @@ def primitives(joint: Joint, whole: bool) -> list[tuple[int, NDArray[np.float64]
 
 
 def partition(system: System, parameters: dict[str, BodyParameters], keep_welds: bool = False,
-              loaded: Sequence[tuple[str, str]] = ()) -> Partition:
-    """Hinges and attachments of all bodies of a (valid) system, and of the loaded nodes of flexible bodies."""
+              loaded: Sequence[tuple[str, str]] = (), kept: Collection[str] = ()) -> Partition:
+    """Hinges and attachments of all bodies of a (valid) system; and of the nodes of flexible bodies that are loaded; `kept`: bodies
+    whose welds are hinges anyway."""
     places, held = coordinate_places(system), {coordinate.body for coordinate in holdable(system).values()} | coupled_bodies(system)
     changing = {name for tank in system.tanks.values() for name in tank.body_names}
     parts = Partition([Hinge("", "ground", 0, WELD, np.eye(3), np.zeros((1, 3)), 0, 0)])
@@ -132,7 +137,8 @@ def partition(system: System, parameters: dict[str, BodyParameters], keep_welds:
         given, (q, v) = parameters[body.name], places[body.name]
         inner = parts.attachment(body.parent, body.node)
         kinds = primitives(body.joint, whole=inner.hinge == 0 and body.name not in held)
-        keeps = keep_welds or body.name in system.tanks or body.parent in changing      # variable mass is kept separate
+        apart = body.name in system.tanks or body.parent in changing                    # mass that changes, from all other
+        keeps = keep_welds or apart or body.name in kept
         attachment = add_joint(parts, body, inner, given, (q, v), kinds or [(WELD, np.eye(3))]*keeps)
         parts.attachments[body.name] = attachment
         if body.flexible is None:

@@ -5,6 +5,7 @@ The system: bodies, loops, wheels, loads, force elements, events and stops, coll
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from inspect import Parameter, signature
@@ -261,10 +262,9 @@ class System:
 
     def copy(self) -> System:
         """An independent copy of the system."""
-        twin = System(self.name, gravity=self.gravity)
-        for key in ("bodies", *(kind.key for kind in PARTS)):                   # descriptions do not change
-            getattr(twin, key).update(getattr(self, key))
-        twin.settings, twin.notes, twin._joint_owners = self.settings, self.notes, dict(self._joint_owners)
+        twin = copy.copy(self)
+        for key in ("bodies", "_joint_owners", *(kind.key for kind in PARTS)):                  # descriptions do not change
+            setattr(twin, key, dict(getattr(self, key)))
         return twin
 
     def separable(self) -> System:

@@ -73,6 +73,8 @@ def _recall_run(run: Run, kept: dict[str, Any]) -> None:
         run.handler.measured = run.measured
         _recall_events(run.handler, kept["events"])
         run.use(run.handler.model)
+        if run.begun:
+            run.build_ahead()
     if run.rehung is not None and kept.get("hung") is not None:
         run.rehung.entries = [np.array(entries) for entries in kept["hung"]]
 

@@ -8,14 +8,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from bough.analyze.body_motion import bodies_in
+from bough.analyze.body_motion import bodies_of, motion_of_frames
 from bough.analyze.impulse import Jump, close
-from bough.analyze.loop_constraints import assemble_state
+from bough.analyze.loop_constraints import assemble_position, loop_gaps
+from bough.analyze.loop_rows import POSITION
 from bough.compile.connections import closed, held_at
 from bough.compile.element_tables import SCALED, bushing_of
 from bough.compile.hold_tables import Hold
 from bough.compile.layout import Floats
 from bough.describe import Attach, Close, Detach, Distance, Event, Loop, Open, Stiffen
+from bough.describe.orientation import rotation_matrix
 from bough.describe.parts.connection import ANGLE, GAP, Connecting, separation_of
 from bough.errors import StateError
 from bough.model import Model
@@ -30,9 +32,8 @@ class EventFailure(Exception):
 class Connection:
     """What an event changes: what is held, and which loops are closed."""
 
-    def __init__(self, model: Model, event: Event, x: Floats, still: Model) -> None:
-        """`still`: any model of the same bodies, whose tables for kinematics are kept from event to event."""
-        self.model, self.event, self.x, self.still = model, event, x, still
+    def __init__(self, model: Model, event: Event, x: Floats) -> None:
+        self.model, self.event, self.x = model, event, x
         self.holds, self.joined = dict(model.holds), dict(model.joined)
         self.closing: dict[str, Attach | Close] = {}
         self.scales: dict[str, float] = {}
@@ -80,7 +81,8 @@ class Connection:
         loop = self.model.whole.loops[name]
         if isinstance(action, Close) or action.pose == "nominal":
             return closed(loop)
-        at, turn = between(self.still, loop, self.x)
+        trial = self.model.switched(self.model.holds, self.model.contacts, {**self.joined, name: closed(loop)})
+        at, turn = between(trial, loop, self.x)
         if isinstance(loop.joint, Distance) and not at.any():
             raise self.fail(f"attaches '{loop.b.body}' by a distance of no length; let it happen where they are apart, or use "
                             "Spherical()")
@@ -109,7 +111,7 @@ class Connection:
             jumping = list(self.closing)
             if self._pull(after):                                           # at another position other loops move otherwise, too
                 before, jumping = after.switched(after.holds, after.contacts, {}), list(after.joined)
-            found = close(before.with_tanks(self.x), after.with_tanks(self.x), jumping, self.x, self.still.with_tanks(self.x))
+            found = close(before.with_tanks(self.x), after.with_tanks(self.x), jumping, self.x)
             own = {name: value for name, value in found.impulses.items() if name.rpartition(".")[0] in self.closing}
             yield replace(found, impulses=own)
         except StateError as error:
@@ -121,7 +123,7 @@ class Connection:
         if not pulled:
             return False
         state = after.state(self.x)
-        gaps = after.loop_gaps(state.q)
+        gaps = loop_gaps(after, after.batch_of(self.x[None].copy()), POSITION)
         closures = {closure.name: closure for closure in after.tables.fronts.closures}
         for name, action in pulled.items():
             parts = closures[name].rows - closures[name].rotations
@@ -133,7 +135,7 @@ class Connection:
                               f"let it happen nearer, or allow {what}={value:.2g}, or attach at pose='present'")
                     raise self.fail(f"closes '{name}', whose ends are {value:.4g} {unit} apart, more than {limit:g}; {remedy}")
         before = self._wholes(after)
-        state.q[:] = assemble_state(after, state.q.copy(), np.zeros(after.nv), ())[0]
+        state.q[:] = assemble_position(after, state.q.copy(), after.free, list(after.holds))
         if before is not None:
             keep_momenta(after, self.x, *before)
         return True
@@ -142,9 +144,8 @@ class Connection:
         """Mass center and momenta, if the system floats as a whole, so that it keeps them."""
         if not floats(model):
             return None
-        state = model.state(self.x)
-        options = {"wheels": state.wheels.copy()} if model.nw else {}
-        return model.center_of_mass(state.q.copy()), model.momentum(state.q.copy(), state.v.copy(), **options)
+        bodies = bodies_of(model, model.batch_of(self.x[None].copy()))
+        return bodies.center_of_mass[0], bodies.momentum[0]
 
 
 def floats(model: Model) -> bool:
@@ -158,25 +159,23 @@ def floats(model: Model) -> bool:
 def keep_momenta(model: Model, x: Floats, center: Floats, momenta: Floats) -> None:
     """After a pull, in place: shift the system as a whole so that its mass center is where it was, and add the rigid motion with
     which its momenta are what they were."""
-    state, options = model.state(x), {"wheels": model.state(x).wheels.copy()} if model.nw else {}
-    roots = [(body, *model.places[body.name]) for body in model.system.bodies.values() if body.parent is None]
-    shift = center - model.center_of_mass(state.q.copy())
-    for _, at, _ in roots:
-        state.q[at:at + 3] += shift
-    rigid = np.zeros((6, model.nv))                                         # unit rates about the mass center, unit velocities
-    for body, _, v in roots:
-        position, attitude = model.pose(state.q.copy(), body.name)
-        rigid[:3, v:v + 3], rigid[3:, v:v + 3] = np.cross(np.eye(3), position - center), np.eye(3)
-        rigid[:3, v + 3:v + 6] = attitude
-    q = state.q.copy()
-    still = model.momentum(q, np.zeros(model.nv), **options)
-    sizes = np.array([model.momentum(q, row, **options) - still for row in rigid])
-    state.v[:] += np.linalg.solve(sizes.T, momenta - model.momentum(q, state.v.copy(), **options)) @ rigid
+    roots = [model.places[body.name] for body in model.system.bodies.values() if body.parent is None]
+    rows, (first, _) = np.repeat(x[None], 8, axis=0), roots[0]
+    rigid = model.state(rows).v[1:]                                         # at rest, and units of rigid motion: rates about the
+    rigid[:] = 0.0                                                          # first root, and velocities
+    for q, v in roots:
+        arm = x[q:q + 3] - x[first:first + 3]
+        rigid[1:4, v:v + 3], rigid[4:, v:v + 3] = np.cross(np.eye(3), arm), np.eye(3)
+        rigid[1:4, v + 3:v + 6] = rotation_matrix(x[q + 3:q + 7])
+    known = bodies_of(model, model.batch_of(rows))
+    state, momentum = model.state(x), known.momentum
+    state.v[:] += np.linalg.solve((momentum[2:] - momentum[1]).T, momenta - momentum[0]) @ rigid[1:]
+    for q, _ in roots:
+        state.q[q:q + 3] += center - known.center_of_mass[0]
 
 
 def between(model: Model, loop: Loop, x: Floats) -> tuple[Floats, Floats]:
-    """Place and attitude of a loop's frame b in its frame a."""
-    bodies = bodies_in(model, model.batch(model.state(x).q.copy()))
-    a, b = bodies.frame(loop.a), bodies.frame(loop.b)
-    turn = np.broadcast_to(a.attitude, (1, 3, 3))[0].T
-    return np.asarray(turn @ (b.position - a.position)[0]), np.asarray(turn @ np.broadcast_to(b.attitude, (1, 3, 3))[0])
+    """Place and attitude of a loop's frame b in its frame a; the loop is closed in the model, so that its nodes have hinges."""
+    motion = motion_of_frames(model, model.batch_of(x[None].copy()), np.zeros((1, model.nv)), [loop.a, loop.b])
+    (a, b), (turn, turned) = motion.position[0], motion.attitude[0]
+    return turn.T @ (b - a), turn.T @ turned

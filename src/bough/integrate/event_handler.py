@@ -90,12 +90,8 @@ class EventHandler:
     log: list[Occurrence] = field(default_factory=list)
     spans: list[tuple[float, Model]] = field(default_factory=list)     # models that held, each until its time
     fired: set[str] = field(default_factory=set)
-    still: Model = field(init=False)                        # as at the start: what is not about connections is asked of it
     measured: Measured | None = None                                        # what friction holds: see `sticking`
     seen: dict[str, float] = field(default_factory=dict)    # of events that wait for outputs: what they saw last, see `conditions`
-
-    def __post_init__(self) -> None:
-        self.still = self.model
 
     @property
     def waiting(self) -> list[Event]:
@@ -132,7 +128,6 @@ class EventHandler:
 
     def start(self, t: float, x: Floats) -> None:
         """At the start: stops that are touched already, and events that are due; those set for earlier are past."""
-        self.model.build_ahead()
         touched = [stop.name for stop in self.model.system.stops.values() if pushes(self.model, stop, x)]
         self.model = self.model.switched(self.model.holds, touched)
         self.model = start_play(self.model, x)
@@ -230,7 +225,7 @@ class EventHandler:
         frictions = sticking(self.model.system)
         loose = marked(self.model, {each.name: ">" for each in frictions if mark_of(self.model, each)}) if frictions else self.model
         before, self.model = self.model, loose
-        change, done = Connection(self.model, event, x, self.still), []
+        change, done = Connection(self.model, event, x), []
         for action in event.do:
             if isinstance(action, Connecting):
                 done.append(change.add(action))
@@ -251,8 +246,8 @@ class EventHandler:
             loose, jumps = self.model, list[Jump | None]()
         else:
             loose = self.model.switched(holds, contacts, change.kept)
-            found = jump(loose.with_tanks(x), x, t)
-            jumps = [None if all(isinstance(action, Detach) for action in event.do) else found]     # no body's speed does then
+            parts = all(isinstance(action, Detach) for action in event.do)                  # no body's speed jumps then
+            jumps = [jump(loose.with_tanks(x), x, t, told=not parts)]
         self.model = loose.switched(holds, contacts, change.joined) if change.closing else loose
         jumps += change.jumps(t, loose, self.model)
         for i, each in enumerate([each for each in jumps if each is not None] or [None]):

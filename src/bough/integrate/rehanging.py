@@ -8,16 +8,17 @@ the loop.
 from __future__ import annotations
 
 import copy
+from itertools import combinations, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bough.analyze.body_motion import bodies_in, frame_motion
-from bough.compile.connections import Joined, can_change, closed, reachable
+from bough.analyze.body_motion import Motion, motion_of_frames
+from bough.compile.connections import MOST, Joined, can_change, closed, closing, reachable
 from bough.compile.hanging import Hung, hang, hung_system
 from bough.compile.hold_tables import Hold
 from bough.compile.layout import Floats
-from bough.describe import Detach, Event, Open
+from bough.describe import Detach, Event, Frame, Open
 from bough.describe.orientation import quaternions
 from bough.model import Model
 
@@ -31,38 +32,69 @@ SHARED = ("t", "done", "steps", "rejected", "shown", "shown_x", "budget", "watch
 
 def hung_roots(model: Model, waiting: list[Event], controlled: bool) -> list[Hung]:
     """The attachments that need no loop for their steps, in the order in which they are described."""
+    return [] if controlled else _hung(model, {name for name in model.system.loops if not _openings(waiting, name)})
+
+
+def _hung(model: Model, staying: set[str]) -> list[Hung]:
+    """Of these loops, those by which trees can hang."""
     found = list[Hung]()
     for name, loop in model.system.loops.items():
-        if model.whole.loops[name].open and not controlled and not _opens(waiting, name):
-            hung = hang(model.system, model.whole.loops[name], loop, set(model.holds), found)
-            found += [] if hung is None else [hung]
+        if name in staying and model.whole.loops[name].open:
+            hung = _way(model, name, found)
+            found += [] if hung is None else [hung.at(model.system, loop)]
     return found
 
 
-def hang_ahead(model: Model, waiting: list[Event], controlled: bool) -> None:
-    """Build the tables of what attachments for good will hang, as far as they do not depend on where it is then."""
+def _way(model: Model, name: str, others: list[Hung]) -> Hung | None:
+    """How a tree hangs by a loop as it is described, if it can: kept with the model."""
+    key = "way", name, frozenset(model.holds), tuple(each.form for each in others)
+    if key not in model.family:
+        described = model.whole.loops[name]
+        model.family[key] = hang(model.system, described, closed(described), set(model.holds), others)
+    found: Hung | None = model.family[key]
+    return found
+
+
+def hang_ahead(model: Model, waiting: list[Event], implicit: bool) -> None:
+    """Build the tables of what attachments for good will hang: those that nothing opens, and those that may be the last of several
+    by their name."""
     for names in reachable(model.whole) if can_change(model.whole) else ():
         now = model.switched(model.holds, model.contacts, {name: closed(model.whole.loops[name]) for name in names})
-        hung = hung_roots(now, waiting, controlled)
-        if hung and not any(each.chain for each in hung):
-            _ = hung_model(now, hung).tables
+        sure = {name for name in names if not _openings(waiting, name)}
+        perhaps = [name for name in names if name not in sure and _may_stay(model, waiting, name)]
+        sets = (more for n in range(len(perhaps) + 1) for more in combinations(perhaps, n))
+        for hung in (_hung(now, sure | set(more)) for more in islice(sets, MOST)):
+            if hung:
+                found = hung_model(now, hung)
+                for compliant in {False, implicit}:
+                    found.tables_for(compliant=compliant)
 
 
-def _opens(waiting: list[Event], name: str) -> bool:
-    return any(isinstance(action, Detach | Open) and action.target == name for event in waiting for action in event.do)
+def _openings(waiting: list[Event], name: str) -> list[Event]:
+    """The events that may open a loop."""
+    return [event for event in waiting for action in event.do if isinstance(action, Detach | Open) and action.target == name]
+
+
+def _may_stay(model: Model, waiting: list[Event], name: str) -> bool:
+    """Whether a loop may be closed once more than what is waiting opens it."""
+    opens, closes = _openings(waiting, name), [event for event in waiting if name in closing(event)]
+    if any(event.repeat for event in opens):
+        return False
+    return any(event.repeat for event in closes) or len(closes) + (name in model.joined) > len(opens)
 
 
 def hung_model(model: Model, hung: list[Hung]) -> Model:
     """The model in which these roots hang where they are attached; tables are kept with the model's."""
     loops = {each.loop for each in hung}
-    key = "hung", tuple(each.form for each in hung), tuple(model.joined)
+    key = "hung", tuple(each.form for each in hung), frozenset(model.joined)
     if key not in model.family:
         model.family[key] = type(model)(hung_system(model.whole, hung))
     joined: Joined = {name: loop for name, loop in model.joined.items() if name not in loops}
     held = {name: Hold() for each in hung for name in each.held}
     found: Model = model.family[key].switched({**model.holds, **held}, model.contacts, joined)
     found.layout = model.layout
-    return found
+    seats = {name: body for each in hung for name, body in each.seats(found.system).items()}
+    return found.seated(seats) if seats else found
 
 
 class Rehung:
@@ -87,23 +119,23 @@ class Rehung:
 
     def _entries(self, run: Run) -> list[Floats]:
         """(13,) of each root: what stands for its pose and velocity while it hangs: coordinates of its joint, and their rates."""
-        model, x = self.inner.model, run.x[:1].copy()
+        model, x, frames = self.inner.model, run.x[:1].copy(), [each.frame for each in self.hung]
         rates = np.concatenate([place[7:13 - hung.fixed] for hung, place in zip(self.hung, self.places, strict=True)])
-        now = bodies_in(run.model, _batch(run.model, x.copy())) if len(rates) else None
-        for hung, place in zip(self.hung, self.places, strict=True):
-            at, turn = np.zeros(3), np.eye(3)
-            if now is not None:
-                on, by = now.frame(hung.on), now.frame(hung.by)
-                inverse = np.broadcast_to(on.attitude, (1, 3, 3))[0].T
-                at, turn = inverse @ (by.position - on.position)[0], inverse @ by.attitude[0]
+        if not len(rates):
+            for hung, place in zip(self.hung, self.places, strict=True):
+                x[:, place[:7]], x[:, place[7:]] = hung.coordinates(np.zeros(3), np.eye(3)), 0.0
+            return [x[0, place] for place in self.places]
+        now = _motion(run.model, x, [*(each.on for each in self.hung), *(each.by for each in self.hung), *frames])
+        n = len(frames)
+        for i, (hung, place) in enumerate(zip(self.hung, self.places, strict=True)):
+            inverse = now.attitude[0, i].T
+            at, turn = inverse @ (now.position[0, n + i] - now.position[0, i]), inverse @ now.attitude[0, n + i]
             x[:, place[:7]], x[:, place[7:]] = hung.coordinates(at, turn), 0.0
-        if now is not None:                                                 # velocities are linear in the rates
-            frames = [hung.frame for hung in self.hung]
-            wanted = np.concatenate([np.append(now.frame(frame).rate[0], now.frame(frame).velocity[0]) for frame in frames])
-            x = np.repeat(x, len(rates) + 1, axis=0)
-            x[1:, rates] = np.eye(len(rates))
-            velocities = frame_motion(model, _batch(model, x), np.zeros((len(x), model.nv)), frames).velocity.reshape(len(x), -1)
-            x[0, rates] = np.linalg.lstsq((velocities[1:] - velocities[0]).T, wanted - velocities[0], rcond=None)[0]
+        x = np.repeat(x, len(rates) + 1, axis=0)                            # velocities are linear in the rates
+        x[1:, rates] = np.eye(len(rates))
+        velocities = _motion(model, x, frames).velocity.reshape(len(x), -1)
+        wanted = now.velocity[0, 2*n:].ravel() - velocities[0]
+        x[0, rates] = np.linalg.lstsq((velocities[1:] - velocities[0]).T, wanted, rcond=None)[0]
         return [x[0, place] for place in self.places]
 
     def enter(self, run: Run) -> Run:
@@ -121,18 +153,17 @@ class Rehung:
         self.entries = [run.x[0, place] for place in self.places]
         nx, last = run.x.shape[1], run.done + (run.shown_x is not run.x)
         samples = run.out.reshape(len(run.x), -1, nx)[:, first:last].reshape(-1, nx)
-        for states in (run.x, samples):
-            self.describe(states)
-        run.out.reshape(len(run.x), -1, nx)[:, first:last] = samples.reshape(len(run.x), -1, nx)
+        states = np.concatenate([run.x, samples])
+        self.describe(states)
+        run.x[:] = states[:len(run.x)]
+        run.out.reshape(len(run.x), -1, nx)[:, first:last] = states[len(run.x):].reshape(len(run.x), -1, nx)
 
     def describe(self, states: Floats) -> None:
         """In states (rows, nx), in place: poses and velocities of the roots in the world."""
         sound = np.flatnonzero(np.isfinite(states).all(axis=1))
         if not len(sound):
             return
-        model = self.inner.model
-        batch = _batch(model, np.ascontiguousarray(states[sound]))
-        motion = frame_motion(model, batch, np.zeros((len(sound), model.nv)), [each.frame for each in self.hung])
+        motion = _motion(self.inner.model, np.ascontiguousarray(states[sound]), [each.frame for each in self.hung])
         for i, place in enumerate(self.places):
             attitude, velocity = motion.attitude[:, i], motion.velocity[:, i]
             states[sound[:, None], place] = np.concatenate([
@@ -140,9 +171,9 @@ class Rehung:
                 np.einsum("bji,bj->bi", attitude, velocity[:, :3])], axis=1)
 
 
-def _batch(model: Model, x: Floats) -> Any:
-    state = model.state(x)
-    return model.batch(state.q, state.v, orbit=state.orbit if model.in_orbit else None)
+def _motion(model: Model, x: Floats, frames: list[Frame]) -> Motion:
+    """How frames move in states (rows, nx)."""
+    return motion_of_frames(model, model.batch_of(x), np.zeros((len(x), model.nv)), frames)
 
 
 def _fired(run: Run) -> frozenset[str]:

@@ -249,9 +249,8 @@ class Run:
             self.handler.measured = self.measured
             if sticking(self.model.system):
                 self.prepare()                                                  # laws act on held coordinates
+            self.build_ahead()
             self.handler.start(self.start, self.x[0])
-            if self.plan.method not in STIFF:
-                optional.rehanging.hang_ahead(self.handler.model, self.handler.waiting, self._controlled)
         self.begun = True
         self.prepare()
         held = self.driven_but_held(self.in_force(self.t, self.x)[:, None])
@@ -260,6 +259,13 @@ class Run:
         if len(self.samples) and self.samples[0] == self.start:
             self.record(0, slice(None), self.x)
             self.carry[:, loops.NEXT] = 1.0
+
+    def build_ahead(self) -> None:
+        """Build the tables of what events may connect, so that a change takes no time for it."""
+        if self.handler is not None:
+            self.handler.model.build_ahead(self.implicit)
+            if self.plan.method not in STIFF and not self._controlled:
+                optional.rehanging.hang_ahead(self.handler.model, self.handler.waiting, self.implicit)
 
     def record(self, sample: int, rows: slice, x: Floats) -> None:
         """A state, and the controls in force, as a sample."""
