@@ -43,6 +43,7 @@ from bough.integrate.step_safety import (
     without_local,
     worth_checking,
 )
+from bough.integrate.teeth import teeth_to_watch, watchable
 from bough.integrate.trajectory import Sampling, Trajectory, check_clock, choose_sampling, moment, positive
 from bough.kernels.lanes import ONE
 from bough.model import Model
@@ -65,11 +66,12 @@ class Integration:
                  stabilize: str | float | None = None,
                  hold: Sequence[str] = (), audit: bool = False, sampling: Sampling | None = None, x: Floats | None = None,
                  batched: bool = True, numbers: Sequence[int] | None = None, pars: Floats | None = None,
-                 reproducible: bool = False) -> None:
+                 reproducible: bool = False, teeth: Sequence[str] | None = None) -> None:
         """Without a sampling, only the ends of what it is asked to do are recorded.  `audit`: integrate the work of the inputs,
         too.  `x`: rows of states that are known to be right, from which a run goes on, a batch or one.  `numbers` of the rows, by
         which the noise of each is drawn, if they are part of something larger.  `pars`: what parameters make, if known.
-        `reproducible`: what a run gives depends on nothing but itself: how many there are beside it does not matter."""
+        `reproducible`: what a run gives depends on nothing but itself: how many there are beside it does not matter.  `teeth`:
+        which elastic ones are watched, if that is known from before."""
         steps = {"dt": dt, "rtol": rtol, "atol": atol, "first_step": first_step, "max_step": max_step}
         check_options(method, dynamics, steps)
         check_kinds(laws, reproducible)
@@ -89,8 +91,9 @@ class Integration:
         self.events = bool(system.events or system.stops or sticking(system) or touching(system) or can_empty(system, masses))
         if pars is None:
             pars = extended.tables.pars if parameters is None or self.events else extended.parameter_tables(parameters)
-        self.options = {"t0": float(t0), "method": method, **steps, "dynamics": dynamics, "seed": seed, "stabilize": stabilize,
-                        "audit": audit, "control_period": control_period, "parameters": None if parameters is None else
+        self.options: dict[str, Any] = {"t0": float(t0), "method": method, **steps, "dynamics": dynamics, "seed": seed,
+                        "stabilize": stabilize, "audit": audit, "control_period": control_period,
+                        "parameters": None if parameters is None else
                         {name: np.asarray(value, float).tolist() for name, value in parameters.items()}}
         self.options |= {"reproducible": True} if reproducible else {}
         check_friction(model, method, dynamics)
@@ -100,6 +103,10 @@ class Integration:
             x, self.batched, self.assembled = started(extended, t0, {
                 "q0": q0, "v0": v0, "wheels0": wheels0, "orbit0": orbit0, "tanks0": tanks0, "hold": hold, "laws": every,
                 "audit": audit, "parameters": parameters})
+        if teeth is None and fixed and dt is not None and watchable(system):
+            teeth = teeth_to_watch(extended, initial_states(extended, t0, *[None]*6)[0][0] if reproducible else x[0], dt)
+        self.teeth, self.events = tuple(teeth or ()), self.events or bool(teeth)
+        self.options |= {"teeth": list(self.teeth)} if self.teeth else {}
         pars = stabilized(extended, pars, chosen, method, dt if fixed else None)
         compiled = (FIXED | ADAPTIVE).get(method)
         tableau = np.zeros(0) if compiled is None else corrected(compiled(), chosen, speeds=method != "euler-cromer")
@@ -134,10 +141,10 @@ class Integration:
         def alone(i: int) -> Run:
             """A run with events, on a model with its own parameters: what events and stops wait for may be among them."""
             if parameters is None:
-                return run(extended, pars, slice(i, i + 1), None, EventHandler(extended))
+                return run(extended, pars, slice(i, i + 1), None, EventHandler(extended, teeth=self.teeth))
             base = model.with_parameters(member_of(parameters, i) or {}).with_law_states(extended.layout.law_states)
             own = stabilized(base, base.tables.pars, chosen, method, dt if fixed else None)
-            return run(base, own, slice(i, i + 1), None, EventHandler(base))
+            return run(base, own, slice(i, i + 1), None, EventHandler(base, teeth=self.teeth))
 
         every_member = None if parameters is None else [member_of(parameters, i) or {} for i in range(len(x))]
         self.runs = [alone(i) for i in range(len(x))] if self.events else [run(extended, pars, slice(None), every_member)]

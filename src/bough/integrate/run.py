@@ -1,6 +1,6 @@
 """A run: everything that a stepping loop works on, and how far it is."""
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -19,6 +19,7 @@ from bough.integrate.event_handler import EventHandler
 from bough.integrate.laws import Laws, measure
 from bough.integrate.methods import ADAPTIVE, FIXED, IMPLICIT
 from bough.integrate.rehanging import Rehung, hang_ahead, hung_roots
+from bough.integrate.teeth import WHOLE, Pace, pace_of
 from bough.integrate.trajectory import check_room
 from bough.kernels.lanes import ONE, Lanes
 from bough.kernels.linker import raise_failure
@@ -92,6 +93,7 @@ class Run:
     dropped: float = -np.inf                            # time of the last sample that was recorded and dropped
     moved: tuple[Floats, Floats] | None = None          # x and u, while views of the workspace stand in for them
     rehung: Rehung | None = None                        # takes the steps, where attachments need no loop
+    parts: Pace = WHOLE                                 # of fixed steps, while elastic teeth bounce
 
     def __post_init__(self) -> None:
         rows, nx = self.x.shape
@@ -223,7 +225,24 @@ class Run:
         later = self.t + SAME*abs(self.t)
         at = int(np.searchsorted(self.breaks, later, side="right"))
         return min(float(self.breaks[at]) if at < len(self.breaks) else np.inf, self.laws.next_time(self.t),
-                   self.handler.next_time(later) if self.handler else np.inf)
+                   self.handler.next_time(later) if self.handler else np.inf, self.parts[1] if self.divided else np.inf)
+
+    @property
+    def divided(self) -> bool:
+        """Whether fixed steps are taken in parts now."""
+        return self.t < self.parts[1] - SAME*abs(self.t)
+
+    @property
+    def pace(self) -> tuple[float, float]:
+        """From when fixed steps are counted, and how long they are."""
+        return (self.parts[0], self.parts[2]) if self.divided else (self.start, self.plan.dt or 0.0)
+
+    def after_events(self, names: Collection[str]) -> None:
+        """Where elastic teeth are among what has happened: how long the steps are that follow."""
+        handler = self.handler
+        if handler is not None and self.plan.dt is not None and not set(handler.teeth).isdisjoint(names):
+            model, x = handler.model.with_tanks(self.x[0]), self.x[0]
+            self.parts = pace_of(model, handler.teeth, x, self.t, self.plan.dt, self.plan.method)
 
     def prepare(self) -> None:
         """Before steps are taken: the model that holds, and what laws say that are asked now."""
@@ -238,8 +257,13 @@ class Run:
             raise LawFailure(str(error)) from error
 
     def forget(self) -> None:
-        """The rate at the start of the next step is not the one at the end of the last."""
-        self.carry[:, loops.KNOWN] = 0.0
+        """The rate at the start of the next step is not the one at the end of the last: loads jump.  One jump is much like another,
+        so that a compiled step after it is no longer than what did after the last one."""
+        carry = self.carry
+        carry[:, loops.KNOWN] = 0.0
+        known = carry[:, loops.AFTER_JUMP] > 0.0
+        carry[known, loops.STEP] = np.minimum(carry[known, loops.STEP], carry[known, loops.AFTER_JUMP])
+        carry[:, loops.AFTER_JUMP] = 0.0
 
     def begin(self) -> None:
         """At the start: what events and laws say then, and the first sample."""

@@ -20,6 +20,7 @@ from bough.kernels.lanes import accumulate, couplings_only, implicit_only, load,
 from bough.sweeps import fields as f
 from bough.sweeps.implicit import implicit_distance, implicit_place
 
+APART = 2                           # side of elastic teeth in a run, between their flanks
 COMPLIANCE, ROOT = 1, 2             # behind the multiplier of a coupling: what is added to its diagonal, and sqrt(S)
 
 
@@ -83,21 +84,31 @@ def relation_of(lane, plan, pars, ws, i):
     return gap, rate
 
 
+@leaf
+def beyond_play(lane, gap, play, side):
+    """How far a coupling is beyond its play, and 1 if it touches.  Where a run knows its side, it is as smooth as it is there: what
+    a step beyond its end would see does not count."""
+    nothing, one = zero(lane), zero(lane) + 1.0
+    if side == APART:
+        return nothing, nothing
+    if side != 0:
+        return gap - side*play, one
+    above, below = gap - play, gap + play
+    beyond = where_positive(above, above, where_positive(-below, below, nothing))
+    return beyond, where_positive(beyond*beyond, one, where_positive(nothing + play, nothing, one))
+
+
 def apply_couplings(lane, plan, pars, ws):
     """The forces of couplings that give way, and preloads: preload - stiffness beyond play - damping there [B 38]."""
     for i in range(read(plan, f.N_COUPLINGS)):
         row, p = coupling_row(plan, i), read(plan, f.PAR_COUPLINGS) + i*f.COUPLING_PARS
         gap, rate = relation_of(lane, plan, pars, ws, i)
-        play, first = read(pars, p + f.COUPLING_PLAY), read(plan, row + f.COUPLING_FIRST)
-        above, below = gap - play, gap + play
-        beyond = where_positive(above, above, where_positive(-below, below, zero(lane)))
-        damped = where_positive(beyond*beyond, rate, where_positive(zero(lane) + play, zero(lane), rate))
+        first = read(plan, row + f.COUPLING_FIRST)
+        beyond, touches = beyond_play(lane, gap, read(pars, p + f.COUPLING_PLAY), read(plan, row + f.COUPLING_SIDE))
         force = (zero(lane) + read(pars, p + f.COUPLING_PRELOAD) - read(pars, p + f.COUPLING_STIFFNESS)*beyond
-                 - read(pars, p + f.COUPLING_DAMPING)*damped)
+                 - read(pars, p + f.COUPLING_DAMPING)*touches*rate)
         for j in range(first, first + read(plan, row + f.COUPLING_TERMS)):
             accumulate(lane, ws, read(plan, coupled_row(plan, j) + f.COUPLED_TAU), factor_of(plan, pars, j)*force)
-        one = zero(lane) + 1.0
-        touches = where_positive(beyond*beyond, one, where_positive(zero(lane) + play, zero(lane), one))
         give_way_implicitly(lane, plan, pars, ws, i, touches)
 
 
