@@ -57,6 +57,8 @@ def _run_memory(run: Run) -> dict[str, Any]:
 def _recall_run(run: Run, kept: dict[str, Any]) -> None:
     for name in COUNTS:
         setattr(run, name, type(getattr(run, name))(kept[name]))
+    if kept["carry"] and len(kept["carry"][0]) == run.carry.shape[1] - 1:              # of a version that did not note jumps
+        kept = kept | {"carry": np.insert(kept["carry"], loops.AFTER_JUMP, 0.0, axis=1)}
     for name in ARRAYS:
         getattr(run, name)[:] = np.reshape(kept[name], getattr(run, name).shape)
     entries = run.failed[~np.isnan(run.failed[:, 0]), 1]
