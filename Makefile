@@ -13,7 +13,8 @@
 
 VENV   := .venv
 PYTHON := $(VENV)/bin/python
-PYTEST := OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest -n 2 --dist loadfile
+# tests/conftest.py orders the files
+PYTEST := OPENBLAS_NUM_THREADS=1 $(PYTHON) -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: run test test-fast test-long verify mutants faults fuzz bounds trust coverage lint bench docs clean
 

@@ -1,6 +1,9 @@
-"""Hypothesis profiles, and what the run took: CPU time and peak memory of each worker, and the tests that raised the peak."""
+"""Hypothesis profiles, memory given back between files, and what the run took: CPU time and peak memory of each worker, and the
+tests that raised the peak."""
+import ctypes
 import os
 import sys
+from collections import Counter
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -17,7 +20,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
 
 MARKS = {"oracle": ("oracles/", "exchange/test_real_robots.py"), "browser": ("look/test_chromium.py",),
          "docs": ("docs/test_site.py", "docs/test_pages.py", "examples/")}
-LONG = ("verify/", "integrate/test_connections.py", "integrate/test_closed_motion.py")
+FIRST = "test_compile_cost.py"                                 # it compiles the kernels of four kinds of models, and keeps them
 RISE = 50                                                      # MB by which a test must raise the peak to be named
 used: list[dict] = []
 
@@ -41,10 +44,18 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[rises] = []
 
 
+def order(items: list[pytest.Item]) -> None:
+    """The order in which workers take files: first the one whose kernels others need, then those of many tests, so that none is
+    left with a long one at the end."""
+    number = Counter(item.path for item in items)
+    items.sort(key=lambda item: (item.path.name != FIRST, -number[item.path]))
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Files and folders whose tests are all of one kind; files that take long come first: no worker waits for them."""
-    items.sort(key=lambda item: not item.path.relative_to(config.rootpath / "tests").as_posix().startswith(LONG))
+    """Marks files and folders whose tests are all of one kind; in workers, orders the files."""
+    if hasattr(config, "workerinput"):
+        order(items)
     for item in items:
         place = item.path.relative_to(config.rootpath / "tests").as_posix()
         for mark, places in MARKS.items():
@@ -58,6 +69,19 @@ def pytest_runtest_protocol(item: pytest.Item):
     result = yield
     if resource and peak() - before > RISE:
         item.config.stash[rises].append((round(peak() - before), item.nodeid))
+    return result
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None):
+    """After the last test of a file: what it has cached is not needed again, and what compiling has freed goes to the system."""
+    result = yield
+    if nextitem is None or nextitem.path != item.path:
+        for value in vars(item.module).values() if hasattr(item, "module") else ():
+            if hasattr(value, "cache_clear") and getattr(value, "__module__", None) == item.module.__name__:
+                value.cache_clear()
+        if sys.platform == "linux":
+            getattr(ctypes.CDLL(None), "malloc_trim", lambda pad: 0)(0)
     return result
 
 

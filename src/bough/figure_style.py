@@ -1,9 +1,12 @@
 """How figures look: colors, sizes of text, thin grids, no boxes."""
 
-from typing import Any
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeVar
 
 COLORS = ("#1f5fa8", "#d9622b", "#2a8f57", "#8a4fa3", "#b8860b", "#3aa6b9", "#c0395b", "#6b6b6b")
 TITLE, PANEL_TITLE, LABEL, TICK, LEGEND = 11, 9, 8, 7, 7.5        # sizes of text
+Saved = TypeVar("Saved", bound=Any)
 LINE = 1.1                                                        # width of curves
 
 
@@ -16,6 +19,14 @@ def dress(axes: Any, title: str, x: str, y: str) -> None:
     axes.grid(True, which="major", linewidth=0.4, alpha=0.5)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
+
+
+def written(figure: Saved, path: str | PathLike[str] | None) -> Saved:
+    """The figure, saved if a path is given."""
+    if path is not None:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path)
+    return figure
 
 
 def legend_beside(axes: Any, columns: int = 1) -> None:

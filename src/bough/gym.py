@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.analyze.signals import input_entries, q_entry, v_entry
+from bough.analyze.signals import input_entries, state_entry
 from bough.compile.batch import array
 from bough.compile.layout import Floats
 from bough.describe import System
@@ -18,7 +18,7 @@ from bough.integrate.methods import FIXED
 from bough.integrate.trajectory import positive
 from bough.model import Model
 from bough.model.compiler import as_model
-from bough.simulator import Simulator
+from bough.simulator import START, Simulator
 
 try:
     import gymnasium
@@ -52,7 +52,7 @@ class Named(Mapping[str, Any]):
 
 
 class _Side:
-    """The observed outputs, or the inputs that act, as one row of numbers."""
+    """The observed outputs, or the actions, as one row of numbers."""
 
     def __init__(self, what: str, given: Ports, known: Mapping[str, int], declared: Iterable[str]) -> None:
         self.names = list(declared) if given is None else name_list(f"{what}s", given)
@@ -73,7 +73,7 @@ class _Side:
 
 
 def _bounds(what: str, name: str, size: int, given: Any) -> Floats:
-    """(2, size): the least and the most."""
+    """(2, size): lower and upper bounds."""
     try:
         low, high = (-np.inf, np.inf) if given is None else given
         found = np.array([np.broadcast_to(np.asarray(bound, float), size) for bound in (low, high)])
@@ -85,7 +85,7 @@ def _bounds(what: str, name: str, size: int, given: Any) -> Floats:
 
 
 class _Task:
-    """What one environment and many have in common: a simulator whose outputs and inputs are rows of numbers."""
+    """The common part of both environments: a simulator with outputs and inputs as rows of numbers."""
 
     def __init__(self, model: Model | System, reward: Function, observations: Ports, actions: Ports, terminated: Function | None,
                  start: Function | None, period: float | None, time_limit: float | None, **options: Any) -> None:
@@ -114,7 +114,7 @@ class _Task:
         return {} if self.start is None else dict(self.start(random))
 
     def act(self, actions: ArrayLike) -> Floats:
-        """Let actions act from now on, within their bounds; what acts."""
+        """Apply actions from now on, clipped to their bounds; returns the clipped ones."""
         given = array("actions", actions, len(self.entries))
         rows: Floats = given.reshape(-1, max(1, given.shape[-1]) if given.ndim else 1)
         if rows.shape != (self.sim.rows, len(self.entries)):
@@ -127,14 +127,14 @@ class _Task:
         return rows
 
     def observe(self, x: Floats) -> Floats:
-        """(rows, numbers), without noise, of the present state x."""
+        """(rows, numbers): outputs at the present state x, without noise."""
         if self.columns is not None:
             return np.ascontiguousarray(x[:, self.columns])
         found = self.sim._measure(self.y.names)
         return np.concatenate([np.reshape(found[name], (len(x), -1)) for name in self.y.names], axis=1)
 
     def seen(self, y: Floats, randoms: Sequence[np.random.Generator]) -> Floats:
-        """Outputs as an agent sees them: with their noise, in steps of their quantum."""
+        """Outputs with noise and quantization, as an agent sees them."""
         if self.noise.any():
             y = y + self.noise*np.array([random.standard_normal(y.shape[1]) for random in randoms])
         coarse = self.quantum > 0.0
@@ -145,17 +145,11 @@ class _Task:
 
 
 def _columns(model: Model, names: Sequence[str]) -> Any:
-    """Where outputs are in x, if all of them are entries of it: then nothing has to be computed."""
-    found: list[int] = []
-    for port in (model.system.outputs[name] for name in names):
-        if port.coordinate:
-            found.append(q_entry(model, port.coordinate))
-        elif port.rate:
-            found.append(model.nq + v_entry(model, port.rate))
-        elif port.wheel:
-            found.append(model.nq + model.nv + model.names.wheels.index(port.wheel))
-        else:
-            return None
+    """Places of the outputs in x, if all of them are entries of x; otherwise None."""
+    entries = [state_entry(model, model.system.outputs[name]) for name in names]
+    found = [entry for entry in entries if entry is not None]
+    if len(found) < len(entries):
+        return None
     contiguous = found == list(range(found[0], found[0] + len(found)))
     return slice(found[0], found[-1] + 1) if contiguous else np.array(found)
 
@@ -218,7 +212,7 @@ class Environment(gymnasium.Env[Floats, Floats]):
         if task.sim.batched:
             raise StateError("the initial state is a batch; use bough.gym.VectorEnvironment")
         self.simulator, self.observation_space, self.action_space = task.sim, task.y.space, task.u.space
-        self._noisy = bool(task.sim._runs[0].laws.sampled)          # compiled laws see no noise
+        self._noisy = bool(task.sim._runs[0].laws.sampled)          # compiled laws read no noise
         self._n, self._y = 0, task.observe(task.sim.x)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
@@ -297,7 +291,7 @@ class VectorEnvironment(VectorEnv[Floats, Floats, Floats]):
             raise StateError(f"num_envs is {shown(num_envs)}; give a number of environments, 1 or more")
         compiled = as_model(model)
         _check_stepped(compiled)
-        for name in ("q0", "v0", "wheels0", "orbit0", "tanks0"):
+        for name in START:
             if name in options:
                 raise StateError(f"{name} is given; let start(random) return it")
         self._task = task = _Task(compiled, reward, observations, actions, terminated, start, period, time_limit, sample_rate=0.0,
@@ -332,7 +326,7 @@ class VectorEnvironment(VectorEnv[Floats, Floats, Floats]):
         return self._task.seen(self._task.observe(self._x), self._randoms), {}
 
     def _begin(self, mask: Any) -> None:
-        """Some environments anew."""
+        """Restart some environments."""
         starts = [self._task.drawn(self._randoms[i]) for i in np.flatnonzero(mask)]
         begin = self.simulator._options["t0"]
         self.simulator.restart(mask, t0=begin, **{name: np.array([start[name] for start in starts]) for name in starts[0]})
@@ -363,7 +357,7 @@ class VectorEnvironment(VectorEnv[Floats, Floats, Floats]):
         return task.seen(y, self._randoms), rewards, ended, cut, infos
 
     def _begin_at_once(self, y: Floats, infos: dict[str, Any]) -> Floats:
-        """Those that have ended, anew; what was seen of them last goes into infos, and what is seen now is returned."""
+        """Restart ended environments; their last observations go into infos, and the new ones are returned."""
         mask, last, final = self._ended.copy(), np.full(self.num_envs, None, object), self._task.seen(y, self._randoms)
         for i in np.flatnonzero(mask):
             last[i] = final[i]
@@ -372,8 +366,8 @@ class VectorEnvironment(VectorEnv[Floats, Floats, Floats]):
         return self._task.observe(self._x)
 
     def _go(self) -> Any:
-        """Steps of all lanes; which have diverged: they stay where they were."""
-        with suppress(SimulationError):                         # all have
+        """Step all lanes; returns which have diverged: these keep their previous state."""
+        with suppress(SimulationError):                         # raised if all have diverged
             self.simulator.step(self._task.steps)
         diverged = self.simulator.diverged
         if diverged.any():
@@ -383,7 +377,7 @@ class VectorEnvironment(VectorEnv[Floats, Floats, Floats]):
 
 
 def _check_stepped(model: Model) -> None:
-    """Environments in lanes take steps together; events part those of one."""
+    """Raise for events and stops, which split steps: environments in lanes step together."""
     system = model.system
     if system.events or system.stops:
         what = "events" if system.events else "stops"

@@ -144,7 +144,7 @@ def simulate(
     """
     compiled = as_model(model)
     given = {"until": until, "dt": dt, "method": method, "sample_rate": sample_rate, "record": record, "rtol": rtol, "atol": atol,
-             "first_step": first_step, "max_step": max_step, "stabilize": stabilize, "hold": hold}  # fmt: skip
+             "first_step": first_step, "max_step": max_step, "stabilize": stabilize, "hold": hold}
     settings = with_settings(given, compiled.system.settings)
     controlled = control is not None or (isinstance(laws, Sequence) and len(laws) > 0)
     names = select_records(settings.pop("record"), compiled.whole, controlled=controlled)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from os import PathLike
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from bough.analyze.signals import input_entries
 from bough.compile.batch import direct, lanes_for, linked
+from bough.compile.coordinates import member_of
 from bough.compile.layout import Floats, State
 from bough.describe import System
 from bough.describe.numeric import shown
@@ -25,7 +26,6 @@ from bough.integrate.compiled.loops import BEGIN, SAME, STOP
 from bough.integrate.integration import Integration, law_starts, started
 from bough.integrate.methods import FIXED
 from bough.integrate.run import STIFF, LawFailure
-from bough.integrate.start import member_of
 from bough.integrate.trajectory import Sampling, moment, positive
 from bough.kernels.linker import FAILED, raise_failure
 from bough.model import Model
@@ -37,14 +37,22 @@ from bough.results.quantities import select_records
 from bough.results.result import SavedResult
 from bough.results.stream import Parts, Store, parts_of, stream, streaming
 
-OPTIONS = ("q0", "v0", "wheels0", "orbit0", "tanks0", "laws", "control", "control_period", "seed", "rtol", "atol", "first_step",
+START = ("q0", "v0", "wheels0", "orbit0", "tanks0")
+OPTIONS = (*START, "laws", "control", "control_period", "seed", "rtol", "atol", "first_step",
            "max_step", "dynamics", "parameters", "stabilize", "hold")
 MOST_STEPS = 2**53                  # in one call: floats count no further
-AHEAD, MOST_AHEAD = 256, 10**5      # samples that have room before the steps to them are taken
+AHEAD, MOST_AHEAD = 256, 10**5      # samples for which memory is reserved in advance
+
+
+def check_known(call: str, given: Iterable[str], known: Sequence[str]) -> None:
+    """Raise if one of the given options is unknown."""
+    for name in given:
+        if name not in known:
+            raise StateError(f"{call}: there is no option '{name}'{nearest(name, known)}; it takes {', '.join(known)}")
 
 
 class InputValues(MutableMapping[str, Any]):
-    """Inputs by name: a value acts from now on, until it is set again; the values set by laws are added."""
+    """Inputs by name: a value acts until it is set again; values set by laws are added."""
 
     def __init__(self, sim: Simulator) -> None:
         self._sim, self._entries = sim, input_entries(sim.model)
@@ -56,7 +64,7 @@ class InputValues(MutableMapping[str, Any]):
         return self._entries[name]
 
     def __getitem__(self, name: str) -> Any:
-        """What acts now."""
+        """The value that acts now."""
         acting = np.concatenate([run.in_force(self._sim.t, run.shown_x) for run in self._sim._runs])
         return self._sim._shaped(acting[:, self._entry(name)])
 
@@ -153,9 +161,7 @@ class Simulator:
 
     def __init__(self, model: Model | System, *, method: str | None = None, dt: float | None = None, t0: float = 0.0,
                  sample_rate: float | None = None, record: Any = None, **options: Any) -> None:
-        for name in options:
-            if name not in OPTIONS:
-                raise StateError(f"Simulator: there is no option '{name}'{nearest(name, OPTIONS)}; it takes {', '.join(OPTIONS)}")
+        check_known("Simulator", options, OPTIONS)
         compiled = as_model(model)
         settings = compiled.system.settings
         method = method if method is not None else settings.method if settings is not None else "rk4"
@@ -176,7 +182,7 @@ class Simulator:
 
     @classmethod
     def _resumed(cls, model: Model, integration: Integration, record: Any) -> Simulator:
-        """The simulator of an integration that goes on."""
+        """The simulator of a resumed integration."""
         sim = cls.__new__(cls)
         sim.model, sim._record = model, record
         sim._options = {key: value for key, value in integration.options.items() if value is not None}
@@ -189,12 +195,12 @@ class Simulator:
         self.batched, self.rows = integration.batched, sum(len(run.x) for run in self._runs)
         self.method, self.dt = integration.plan.method, integration.plan.dt
         self._sampling = integration.sampling
-        self._limit = self._at = 0                                  # steps, from the start: up to which the short way is open
+        self._limit = self._at = 0                                  # steps from the start: the end of the fast path
         self.u, self.y = InputValues(self), OutputValues(self)
         self._measured: tuple[Any, dict[str, Any]] = (None, {})
         self._store: Store | None = None                            # on disk: where samples go
 
-    # ---- going on ---------------------------------------------------------------------------------------------------
+    # ---- stepping ---------------------------------------------------------------------------------------------------
     @property
     def t(self) -> float:
         """The time [s]."""
@@ -209,28 +215,28 @@ class Simulator:
             If the motion diverges; its `result` holds the recorded samples.
         """
         if n.__class__ is int and 0 < n <= self._limit - self._at:
-            self._short_step(n)
+            self._fast_step(n)
             return
         if not isinstance(n, int | np.integer) or isinstance(n, bool) or not 1 <= n <= MOST_STEPS:
             raise StateError(f"step: n is {shown(n)}; give a number of steps, 1 or more")
         if self.method in STIFF:
             raise StateError(f"step: SciPy's '{self.method}' keeps its steps to itself; use advance(until=...), or rk4, "
                              "euler-cromer, dopri5, or an implicit method: imex2, imex4, imex43")
-        self._leave_short_way()
+        self._leave_fast_path()
         if self.dt is None:
             self._adaptive_steps(n)
             return
-        self._enter_short_way(n)
+        self._enter_fast_path(n)
         if self._at + n <= self._limit:
-            self._short_step(n)
+            self._fast_step(n)
         else:
-            self._leave_short_way()
+            self._leave_fast_path()
             start = self._integration.start
             self._go_to(float(start + (np.floor((self.t - start)/self.dt*(1.0 + SAME)) + n)*self.dt))
 
     def advance(self, until: float) -> None:
         """Advance to a time [s]; a step or law period that is interrupted there continues later as if nothing had happened."""
-        self._leave_short_way()
+        self._leave_fast_path()
         if not moment("until", until) > self.t:
             raise StateError(f"advance: until is {until!r}, and it is t = {self.t:.6g} s already; give a later time")
         self._go_to(float(until))
@@ -242,7 +248,7 @@ class Simulator:
         self._check()
 
     def _start(self) -> None:
-        """The first sample, and what laws and events say at the start."""
+        """Record the first sample, and evaluate laws and events at the start."""
         for run in self._runs:
             if not run.begun:
                 run.extend(np.array([run.start]))
@@ -269,8 +275,8 @@ class Simulator:
         if failure:
             raise SimulationError(f"system '{self.model.system.name}': {failure}", self._recorded())
 
-    # ---- the short way: fixed steps without anything between them ----------------------------------------------------
-    def _short_step(self, n: int) -> None:
+    # ---- the fast path: fixed steps without laws, events or samples of the caller between them ----------------------------
+    def _fast_step(self, n: int) -> None:
         """One call of the compiled loop."""
         grid, at = self._grid, self._at + n
         grid[0, BEGIN], grid[0, STOP] = self._at, at
@@ -279,15 +285,16 @@ class Simulator:
             raise_failure()
         self._at = at
         if stopped:
-            self._leave_short_way()
+            self._leave_fast_path()
             self._check()
 
-    def _enter_short_way(self, n: int) -> None:
-        """Where nothing happens for some steps, a step is one call of the compiled loop."""
+    def _enter_fast_path(self, n: int) -> None:
+        """Prepare steps that are one call of the compiled loop each, if nothing happens between them."""
         run, start, dt = self._runs[0], self._integration.start, self.dt or 0.0
         at = int(np.rint((run.t - start)/dt))
         inside = run.t != start + at*dt or run.shown_x is not run.x
-        if not run.begun or run.handler is not None or inside or self._project_samples() or self._integration.lanes is not None:
+        projected = self._integration.plan.projects and self.method == "euler-cromer"
+        if not run.begun or run.handler is not None or inside or projected or self._integration.lanes is not None:
             return
         try:
             run.prepare()
@@ -309,11 +316,8 @@ class Simulator:
         self._at, self._limit = at, last
         run.clock[:loops.RESIDENT] = run.done, np.inf, run.t
 
-    def _project_samples(self) -> bool:
-        return self._integration.plan.projects and self.method == "euler-cromer"
-
-    def _leave_short_way(self) -> None:
-        """Tell the run how far it is."""
+    def _leave_fast_path(self) -> None:
+        """Update the run with the steps taken on the fast path."""
         if self._limit:
             run = self._runs[0]
             t = float(run.clock[loops.REACHED])
@@ -338,7 +342,7 @@ class Simulator:
         return self.model.state(x if self.batched else x[0])
 
     def _shaped(self, values: Floats) -> Any:
-        """Rows (rows, size) as a user sees them: a number where there is one."""
+        """Rows (rows, size) as the user sees them: scalars if the size is 1."""
         found = values[:, 0] if values.shape[1] == 1 else values
         return found if self.batched else (found[0].copy() if found.ndim > 1 else float(found[0]))
 
@@ -347,8 +351,8 @@ class Simulator:
         for run in self._runs:
             if run.laws.late & set(entries):
                 raise StateError(f"u['{name}'] is set by a compiled law at every stage; give the system another input")
-            n, short = len(run.x), self._limit
-            if not short:
+            n = len(run.x)
+            if not self._limit:
                 self._settle(run)
             run.laws.base[:, entries] = values[at:at + n]
             run.laws.put(run.u)
@@ -357,7 +361,7 @@ class Simulator:
         self._measured = (None, {})
 
     def _settle(self, run: Any) -> None:
-        """What is set acts from the present time on: a step ends here."""
+        """End a step at the present time, so that new inputs act from here on."""
         if run.shown_x is not run.x:
             run.x[:], run.t, run.shown_x = run.shown_x, run.shown, run.x
             run.carry[:, loops.TIME] = run.t
@@ -383,8 +387,8 @@ class Simulator:
         return self._recorded()
 
     def _recorded(self) -> Result:
-        """What is in memory of it."""
-        self._leave_short_way()
+        """The part of the result that is in memory."""
+        self._leave_fast_path()
         self._start()
         return Result(self._integration.trajectory(), self._record)
 
@@ -398,9 +402,9 @@ class Simulator:
         progress : bool
             Whether to show a progress bar.
         """
-        self._leave_short_way()
+        self._leave_fast_path()
         end = self._integration.end if until is None else until
-        gathers = self._store is not None and end == self.t                     # all parts are there, but they are not one file yet
+        gathers = self._store is not None and end == self.t                     # parts are not yet merged into one file
         if end is None or not (end > self.t or gathers):
             planned = "there is no end planned" if end is None else f"until is {end:g} s"
             raise StateError(f"finish: {planned}, and it is t = {self.t:.6g} s; give a later time, until=...")
@@ -414,7 +418,7 @@ class Simulator:
         return self.result()
 
     def _stream(self, until: float, bar: Any) -> SavedResult:
-        """On to the end, with samples on disk."""
+        """Advance to the end, with samples on disk."""
         assert self._store is not None
         parts, controlled = self._store.parts(), bool(self._runs[0].laws.names)
         names = select_records(self._record, self.model.whole, controlled=controlled)
@@ -429,26 +433,23 @@ class Simulator:
         simulator.
 
         Inputs are reset to zero, laws and events restart, and samples are dropped."""
-        known = ("q0", "v0", "wheels0", "orbit0", "tanks0", "t0", "seed", "parameters")
-        for name in options:
-            if name not in known:
-                raise StateError(f"reset: there is no option '{name}'{nearest(name, known)}; it takes {', '.join(known)}")
+        check_known("reset", options, (*START, "t0", "seed", "parameters"))
         before, self._options = self._options, self._options | options
         try:
             self._begin(self._anew())
-        except BoughError:                                          # what makes no start changes nothing
+        except BoughError:                                          # a failed reset changes nothing
             self._options = before
             raise
 
-    # ---- back to where it was, or some states elsewhere ----------------------------------------------------------------
+    # ---- snapshots and restarts ----------------------------------------------------------------
     def snapshot(self) -> dict[str, Any]:
         """Everything needed to return here with `restore`, except the samples: numbers and strings, which JSON can hold."""
-        self._leave_short_way()
+        self._leave_fast_path()
         return remember(self._runs)
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
         """Return to the state of a `snapshot`, bit for bit; later samples are dropped."""
-        self._leave_short_way()
+        self._leave_fast_path()
         if any(kept["done"] > run.done for run, kept in zip(self._runs, snapshot["runs"], strict=True)):
             raise StateError("restore: the snapshot has more samples than there are now; with samples one can only go back "
                              "(sample_rate=0 records none)")
@@ -464,7 +465,7 @@ class Simulator:
 
     @property
     def times(self) -> Floats:
-        """(rows,) the time of each state [s]: `t`, except for those restarted at a time of their own."""
+        """(rows,) the time of each state [s]: `t`, except for those restarted at another time."""
         return np.concatenate([self.t + run.ahead[:, 0] for run in self._runs])
 
     def restart(self, rows: ArrayLike, *, x: ArrayLike | None = None, t0: float | None = None, **start: Any) -> None:
@@ -483,10 +484,8 @@ class Simulator:
             Otherwise q0, v0, wheels0, orbit0, tanks0, for all of these rows or one row each; the defaults are those of the
             description.
         """
-        run, rows, known = self._runs[0], np.atleast_1d(np.asarray(rows)), ("q0", "v0", "wheels0", "orbit0", "tanks0")
-        for name in start:
-            if name not in known:
-                raise StateError(f"restart: there is no option '{name}'{nearest(name, known)}; it takes {', '.join(known)}")
+        run, rows = self._runs[0], np.atleast_1d(np.asarray(rows))
+        check_known("restart", start, START)
         if run.handler is not None or run.laws.sampled:
             what = "events or stops" if run.handler is not None else "laws that are asked by the clock"
             raise StateError(f"restart: the system has {what}, which begin anew for all states only; use reset(...)")
@@ -497,7 +496,8 @@ class Simulator:
         if x is None:
             same = {name: self._options.get(name, ()) for name in ("hold", "laws")}
             begin = self.t if t0 is None else t0
-            x = started(run.model, begin, same | start | {"parameters": member_of(self._options.get("parameters"), rows)})[0]
+            own = member_of(self._options.get("parameters"), rows) or None
+            x = started(run.model, begin, same | start | {"parameters": own})[0]
         run.x[rows, :np.shape(x)[1]] = x
         run.x[rows, self.model.layout.nx:] = 0.0
         run.x[rows, run.model.layout.laws] = law_starts(self._options)
@@ -508,7 +508,7 @@ class Simulator:
         self._measured = (None, {})
 
     def _set_clock(self, run: Any, rows: Any, t0: float) -> None:
-        """Let some states begin at a time of their own, if their steps end wherever loads and motions change their law."""
+        """Let some states restart at their own time, if steps from there end at all discontinuities of loads and motions."""
         if self.dt is None or self._period != np.inf:
             what = f"the method is '{self.method}'" if self.dt is None else "samples, which have one time, are recorded"
             raise StateError(f"restart: t0 is {t0!r}, but {what}; use fixed steps and sample_rate=0, or leave it out")
@@ -546,7 +546,7 @@ class Simulator:
             yield self.t
 
 
-# ---- runs that are kept on disk, and go on -----------------------------------------------------------------------------------
+# ---- resuming runs from files -----------------------------------------------------------------------------------
 def resume(path: str | PathLike[str], *, model: Model | System | None = None, laws: Sequence[Any] = (), control: Any = None,
            record: Any = None, save_to: str | PathLike[str] | None = None, checkpoint: float | None = None) -> Simulator:
     """Resume a run after its end, an interrupt, or a crash, bit for bit as if it had never stopped.
@@ -605,7 +605,7 @@ def resume(path: str | PathLike[str], *, model: Model | System | None = None, la
 
 
 def _same_model(file: Path, model: Model | System | None, text: str, meshes: str | None) -> Model:
-    """The model that is given, if it is that of the file; or the file's."""
+    """The given model, if it agrees with the file; or the model of the file."""
     if model is None:
         return read_system(text, meshes).compile()
     given = as_model(model)

@@ -7,6 +7,7 @@ from bough.analyze.counting.number import TALLY, Counted, Memory
 from bough.bench import cost_bench as paper
 from bough.bench.mechanisms import Mechanism
 from bough.sweeps import fields as f
+from tests.support.tolerance import CANCELLING
 
 
 def counted(function):
@@ -96,7 +97,7 @@ def test_what_is_counted_is_the_forward_dynamics():
               "t": batch.t, "x": batch.x, "u": batch.u, "out": np.zeros((1, 3)),
               "ws": np.zeros(tables.size(f.WS_SIZE) + tables.more("dense"))}
     a = model.forward_dynamics(q, v, dynamics="dense")
-    np.testing.assert_allclose(count_operations("forward_dense", arrays)[1], a, rtol=1e-12)
+    np.testing.assert_allclose(count_operations("forward_dense", arrays)[1], a, rtol=CANCELLING)
 
 
 # ---- the paper -----------------------------------------------------------------------------------------------------------

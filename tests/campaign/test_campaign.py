@@ -1,4 +1,7 @@
-"""Campaigns: samples against runs by hand, the same bits however they are spread, failures, resuming, errors."""
+"""Campaigns: samples against runs by hand, the same bits however they are spread, failures, resuming, errors.
+
+Tolerances: 1e-13, the same runs in other company in the lanes, where sums are fused in other ways (SWEEP).
+"""
 import json
 import os
 import signal

@@ -7,6 +7,7 @@ from hypothesis import given
 from bough.compile.hold_tables import breaks, motion_at, motion_rows
 from bough.describe import Constant, Harmonics, Move, Pieces, Polynomial, Rate, Spline, TimeTable
 from tests.support.described_systems import pieces
+from tests.support.tolerance import CANCELLING, FORMULA
 
 EPS = np.finfo(float).eps
 
@@ -71,8 +72,8 @@ def test_harmonics(w, phase):
     t = np.linspace(0, 2.2 * period, 5003)
     exact = amplitude * np.array([np.sin(w * t + phase), w * np.cos(w * t + phase), -w * w * np.sin(w * t + phase)])
     error = np.abs(at(Harmonics([(amplitude, w, phase)]), t) - exact).max(axis=1) / (amplitude * np.array([1, w, w * w]))
-    assert error[0] < 1e-14 + EPS * abs(phase)
-    assert error[1] < 1e-12
+    assert error[0] < FORMULA + EPS * abs(phase)
+    assert error[1] < CANCELLING
     assert error[2] < 1e-10
 
 
@@ -106,8 +107,8 @@ def test_rates_and_accelerations_are_derivatives(motion):
     q, v, _ = at(motion, grid)
     _, rate, acceleration = at(motion, middle[:, None] + half[:, None] * x)
     size = np.abs([q, v]).max(axis=1)
-    assert np.abs(half * (rate @ weights) - np.diff(q)).max() < 1e-12 * size[0]
-    assert np.abs(half * (acceleration @ weights) - np.diff(v)).max() < 1e-12 * size[1]
+    assert np.abs(half * (rate @ weights) - np.diff(q)).max() < CANCELLING * size[0]
+    assert np.abs(half * (acceleration @ weights) - np.diff(v)).max() < CANCELLING * size[1]
 
 
 @given(pieces())

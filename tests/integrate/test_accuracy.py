@@ -6,6 +6,7 @@ from scipy.special import ellipj, ellipk
 import bough
 from bough.integrate import integrate
 from tests.support.small_systems import energy, floating_arm, pendulum, split, start_of
+from tests.support.tolerance import FORMULA, STEPPED, SWEEP, adaptive, oscillation, rounding
 
 
 def test_pendulum_follows_the_elliptic_functions():
@@ -14,7 +15,8 @@ def test_pendulum_follows_the_elliptic_functions():
     run = integrate(model, q0=[theta0], v0=[0.0], until=5.0, dt=1e-3, sample_rate=20)
     k, w = np.sin(theta0/2), np.sqrt(9.81)
     sn, *_ = ellipj(ellipk(k**2) - w*run.t, k**2)
-    np.testing.assert_allclose(run.x[0, :, 0], 2*np.arcsin(k*sn), atol=1e-9)
+    error = oscillation("rk4", w, 1e-3, 5.0) + 0.05*oscillation("rk4", 3*w, 1e-3, 5.0)     # 3rd harmonic: some % at 2 rad
+    np.testing.assert_allclose(run.x[0, :, 0], 2*np.arcsin(k*sn), atol=error)
 
 
 @pytest.mark.parametrize(("method", "order", "dt"), [("euler-cromer", 1, 2e-4), ("rk4", 4, 1e-2)])
@@ -40,7 +42,7 @@ def test_free_system_keeps_energy_and_momenta_at_the_order_of_rk4():
         return np.array([np.ptp(energy(model, x)), np.abs(h[:, :3] - h[0, :3]).max(), np.abs(h[:, 3:] - h[0, 3:]).max()])
     coarse, fine = drifts(1e-2), drifts(5e-3)
     assert (np.log2(coarse/fine) > 3.8).all(), (coarse, fine)
-    assert (drifts(5e-4) < 1e-9).all()
+    assert (drifts(5e-4) < fine/10**3.8 + STEPPED).all()
 
 
 def test_quaternions_stay_unit():
@@ -50,7 +52,7 @@ def test_quaternions_stay_unit():
     for method, options in (("euler-cromer", {"dt": 1e-3}), ("rk4", {"dt": 1e-2}), ("dopri5", loose), ("radau", loose)):
         x = integrate(model, q0=q, v0=v, until=1.0, method=method, **options).x
         for at in model.quaternions:
-            np.testing.assert_allclose(np.linalg.norm(x[..., at:at + 4], axis=-1), 1.0, atol=4e-16)
+            np.testing.assert_allclose(np.linalg.norm(x[..., at:at + 4], axis=-1), 1.0, atol=rounding(2))
 
 
 @pytest.mark.parametrize("method", ["dopri5", "radau", "bdf", "lsoda"])
@@ -60,7 +62,7 @@ def test_adaptive_methods_meet_their_tolerance(method):
     q, v = start_of(model)
     exact = integrate(model, q0=q, v0=v, until=1.0, dt=2.5e-4, sample_rate=10).x[0]
     run = integrate(model, q0=q, v0=v, until=1.0, method=method, sample_rate=10, rtol=1e-8, atol=1e-10)
-    assert np.abs(run.x[0] - exact).max() < 5e-6
+    assert np.abs(run.x[0] - exact).max() < adaptive(1e-8, 500)
     assert run.failure is None
 
 
@@ -70,7 +72,7 @@ def test_dense_output_is_as_good_as_the_steps():
     run = integrate(model, q0=[1.0], v0=[0.0], until=3.0, method="dopri5", sample_rate=1000, rtol=1e-9, atol=1e-12)
     fine = integrate(model, q0=[1.0], v0=[0.0], until=3.0, dt=1e-4, sample_rate=1000)
     assert run.steps < 300
-    assert np.abs(run.x - fine.x).max() < 1e-7
+    assert np.abs(run.x - fine.x).max() < adaptive(1e-9, run.steps)
 
 
 def test_dense_dynamics_gives_the_same_trajectory():
@@ -90,7 +92,7 @@ def test_jumping_table_keeps_the_order():
     for options in ({"dt": 0.01}, {"method": "dopri5"}, {"method": "radau", "rtol": 1e-10, "atol": 1e-13}):
         run = integrate(s.compile(), until=1.0, sample_rate=7, **options)
         since = np.maximum(run.t - on, 0.0)
-        np.testing.assert_allclose(run.x[0], np.column_stack([since**2, 2*since]), atol=1e-10)
+        np.testing.assert_allclose(run.x[0], np.column_stack([since**2, 2*since]), atol=options.get("rtol", STEPPED))
 
 
 def test_torque_free_gyrostat():
@@ -107,9 +109,10 @@ def test_torque_free_gyrostat():
     def euler(t, w):
         return np.linalg.solve(inertia, -np.cross(w, inertia @ w + spin*axis))
     want = solve_ivp(euler, (0, 10), w0, method="DOP853", t_eval=run.t, rtol=1e-12, atol=1e-13).y.T
+    # SciPy's tolerance at some hundred steps; rk4 of a nutation at 14 rad/s, 2e-4 s for 10 s: 7e-11, times a spin of 20
     np.testing.assert_allclose(run.x[0, :, 10:13], want, atol=1e-9)
     momentum = model.momentum(*split(model, run.x[0]))
-    np.testing.assert_allclose(momentum, momentum[0] + np.zeros_like(momentum), atol=1e-9)
+    np.testing.assert_allclose(momentum, momentum[0] + np.zeros_like(momentum), atol=20*oscillation("rk4", 14.0, 2e-4, 10.0))
 
 
 def test_driven_wheel_exchanges_momentum_with_its_body():
@@ -119,8 +122,8 @@ def test_driven_wheel_exchanges_momentum_with_its_body():
     s.wheel("rw", body="bus", axis="z", inertia=0.1, torque=0.02)
     run = integrate(s.compile(), until=5.0, dt=0.01, sample_rate=2)
     w, wheel = run.x[0, :, 12], run.x[0, :, 13]
-    np.testing.assert_allclose(w, -0.02*run.t/0.9, atol=1e-13)                   # the wheel is not carried: I - J
-    np.testing.assert_allclose(1.0*w + 0.1*wheel, 0.0, atol=1e-14)
+    np.testing.assert_allclose(w, -0.02*run.t/0.9, atol=SWEEP)                   # the wheel is not carried: I - J
+    np.testing.assert_allclose(1.0*w + 0.1*wheel, 0.0, atol=FORMULA)
 
 
 def test_orbit_and_attitude_together_keep_energy_and_angular_momentum():
@@ -136,8 +139,8 @@ def test_orbit_and_attitude_together_keep_energy_and_angular_momentum():
     seen = model.bodies(q, v, orbit=orbit)
     total = seen.kinetic_energy + seen.potential_energy
     angular = seen.momentum[:, :3] + 110.0*np.cross(orbit[:, :3], orbit[:, 3:])
-    assert np.ptp(total)/abs(total[0]) < 1e-11
-    assert np.abs(angular - angular[0]).max()/np.linalg.norm(angular[0]) < 1e-11
+    assert np.ptp(total)/abs(total[0]) < STEPPED
+    assert np.abs(angular - angular[0]).max()/np.linalg.norm(angular[0]) < STEPPED
     assert np.abs(seen.center_of_mass).max() < 1e-8
 
 

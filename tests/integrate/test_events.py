@@ -9,6 +9,7 @@ from bough.integrate import integrate
 from tests.support.compare import assert_same
 from tests.support.event_runs import OFF, WAYS, block, parts, run, satellite
 from tests.support.mechanisms import four_bar
+from tests.support.tolerance import CANCELLING, FORMULA, STEPPED, rounding
 
 every_way = pytest.mark.parametrize("method", list(WAYS))
 
@@ -81,7 +82,7 @@ def test_set_times_are_kept_and_samples_at_them_are_from_before(method):
     assert [event.time for event in r.events[0]] == [0.0, 0.5, 1.0]
     np.testing.assert_allclose(r.x[0, :, 0], [0, 0, 0, -0.0625, -0.25], atol=OFF[method])
     np.testing.assert_allclose(r.x[0, :, 1], [0, 0, 0, -0.5, -1.0], atol=OFF[method])
-    assert r.events[0][2].jump.energy_lost == pytest.approx(1.0, abs=1e-8)
+    assert r.events[0][2].jump.energy_lost == pytest.approx(1.0, abs=2*OFF[method])
 
 
 def test_a_time_that_rounding_puts_beside_a_sample_is_no_trouble():
@@ -96,8 +97,8 @@ def test_late_events_are_found_to_the_rounding_of_time():
     s = block(q0=-999.0, v0=1.0)
     s.latch("late", coordinate="b.z", at=0.0005)
     r = run(s, dt=0.5, until=1001.0, sample_rate=1)
-    assert abs(r.events[0][0].time - 999.0005) < 1e-9
-    assert abs(r.x[0, -1, 0] - 0.0005) < 1e-9
+    assert abs(r.events[0][0].time - 999.0005) < rounding(2002, 1000.0)                # 2002 steps, each rounds 1000 s or m
+    assert abs(r.x[0, -1, 0] - 0.0005) < rounding(2002, 1000.0)
 
 
 def test_events_that_set_each_other_off_end_the_run():
@@ -107,7 +108,7 @@ def test_events_that_set_each_other_off_end_the_run():
     s.event("down", when="b.z", crosses=0.3 - 2e-15, direction="falling", repeat=True, do=[Prescribe("b.z", Rate(1.0))])
     r = run(s)
     assert "events set each other off for ever" in r.failure
-    assert abs(r.events[0][-1].time - 0.3) < 1e-10
+    assert abs(r.events[0][-1].time - 0.3) < OFF["rk4"]
 
 
 # ---- what it does to speeds -----------------------------------------------------------------------------------------------------
@@ -148,13 +149,13 @@ def test_the_jump_is_the_impulse_solution(target):
     q, dv = loose.q0, (after - before)[loose.nq:]
     impulses = loose.mass_matrix(q) @ dv
     for i, name in enumerate(model.names.v):
-        assert abs(event.jump.speeds[name] - dv[i]) < 1e-14
-        assert abs(impulses[i] - event.jump.impulses.get(name, 0.0)) < 1e-12*np.abs(impulses).max()
+        assert abs(event.jump.speeds[name] - dv[i]) < FORMULA
+        assert abs(impulses[i] - event.jump.impulses.get(name, 0.0)) < CANCELLING*np.abs(impulses).max()
     if target != "bus.x":
         momenta = [loose.momentum(q, v) for v in (loose.v0, after[loose.nq:])]
-        assert_same(momenta[1], momenta[0], 1e-12)
+        assert_same(momenta[1], momenta[0], CANCELLING)
     energies = [loose.kinetic_energy(q, v) for v in (loose.v0, after[loose.nq:])]
-    assert abs(event.jump.energy_lost - (energies[0] - energies[1])) < 1e-12*energies[0]
+    assert abs(event.jump.energy_lost - (energies[0] - energies[1])) < CANCELLING*energies[0]
     assert event.jump.energy_lost > 0.0
 
 
@@ -170,7 +171,7 @@ def test_a_driven_wheel_shares_the_jump():
         axis = model.pose(q, "bus")[1] @ np.array([1, 1, 0])/np.sqrt(2)
         spins.append(0.02*(wheels[0] + axis @ model.velocity(q, v, "bus")[:3]))
     assert r.x[0, 0, -1] != 50.0
-    assert abs(spins[1] - spins[0]) < 1e-12*spins[0]
+    assert abs(spins[1] - spins[0]) < CANCELLING*spins[0]
 
 
 def test_locking_a_moving_four_bar_keeps_its_loop_closed():
@@ -187,10 +188,10 @@ def test_locking_a_moving_four_bar_keeps_its_loop_closed():
     for states in r.x[0]:
         assert max(np.abs(gap).max() for gap in model.loop_gaps(states[:3], states[3:]).values()) < 1e-9
     (event,) = r.events[0]
-    assert abs(event.jump.energy_after) < 1e-12 < event.jump.energy_lost
+    assert abs(event.jump.energy_after) < CANCELLING < event.jump.energy_lost
     before = r.x[0, np.argmin(np.abs(r.t - 0.2))]
     work = event.jump.impulses["crank.ry"]*before[3]                 # all ends at rest: energy lost is half of impulse times rate
-    assert abs(-work/2 - event.jump.energy_lost) < 1e-9*event.jump.energy_lost
+    assert abs(-work/2 - event.jump.energy_lost) < CANCELLING*event.jump.energy_lost
 
 
 def test_locking_a_joint_with_a_flexible_body_rings_it():
@@ -204,9 +205,9 @@ def test_locking_a_joint_with_a_flexible_body_rings_it():
     model, x, event = jumped(s, np.concatenate([loose.q0, loose.v0]), "lock")
     v = x[model.nq:]
     assert np.abs(v[7:]).max() > 1e-3
-    assert_same(model.momentum(loose.q0, v), model.momentum(loose.q0, loose.v0), 1e-12)
+    assert_same(model.momentum(loose.q0, v), model.momentum(loose.q0, loose.v0), CANCELLING)
     impulses = loose.mass_matrix(loose.q0) @ (v - loose.v0)
-    assert_same(impulses, np.eye(len(v))[6]*event.jump.impulses["panel.rz"], 1e-12)
+    assert_same(impulses, np.eye(len(v))[6]*event.jump.impulses["panel.rz"], CANCELLING)
     r = integrate(model, until=0.5, dt=1e-3)
     assert (r.x[0, :, model.nq + 6] == 0.0).all()
 
@@ -220,7 +221,7 @@ def test_releasing_keeps_the_state():
     assert lock.jump is not None
     assert release.jump is None
     steps = np.abs(np.diff(parts(s.compile(), r.x[0])[1], axis=0)).max(axis=1)         # of speeds, within 1 ms
-    assert steps[np.searchsorted(r.t, 0.6)] < 0.01 < 0.1 < steps.max()
+    assert steps[np.searchsorted(r.t, 0.6)] < 0.01 < 0.1 < steps.max()      # no jump, and one
 
 
 @every_way
@@ -245,10 +246,10 @@ def test_a_motion_that_starts_moving_takes_an_impulse(method):
     s.event("go", at=0.3, do=[Prescribe("b.z", Polynomial([7.0, 0.5, 1.0]))])
     r = run(s, method, sample_rate=10)
     jump = r.events[0][0].jump
-    assert (jump.speeds["b.z"], jump.impulses["b.z"]) == pytest.approx((0.5, 1.0), abs=1e-12)
-    assert jump.energy_lost == pytest.approx(-0.25, abs=1e-12)              # what the drive gives
+    assert (jump.speeds["b.z"], jump.impulses["b.z"]) == pytest.approx((0.5, 1.0), abs=CANCELLING)
+    assert jump.energy_lost == pytest.approx(-0.25, abs=CANCELLING)              # what the drive gives
     tau = np.maximum(r.t - 0.3, 0.0)
-    np.testing.assert_allclose(r.x[0, :, 0], 0.5*tau + tau**2, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(r.x[0, :, 0], 0.5*tau + tau**2, rtol=0, atol=CANCELLING)
 
 
 # ---- batches and controllers ----------------------------------------------------------------------------------------------------
@@ -272,12 +273,12 @@ def test_the_jumps_of_a_batch_have_each_members_masses():
     s.body("b", parent="a", joint=bough.Prismatic("x", v0=3.0), mass=1.0)
     s.event("couple", at=0.5, do=[Lock("b")])
     r = integrate(s.compile(), until=1.0, dt=0.1, parameters={"b.mass": [1.0, 9.0]})
-    np.testing.assert_allclose(r.x[:, -1, 2], [1 + 3/2, 1 + 3*9/10], rtol=1e-12)
-    assert [events[0].jump.energy_lost for events in r.events] == pytest.approx([9/4, 9*9/10/2], rel=1e-12)
+    np.testing.assert_allclose(r.x[:, -1, 2], [1 + 3/2, 1 + 3*9/10], rtol=CANCELLING)
+    assert [events[0].jump.energy_lost for events in r.events] == pytest.approx([9/4, 9*9/10/2], rel=STEPPED)
 
 
 def test_a_controller_is_asked_once_a_period_though_a_step_is_taken_again():
     s, times = block(v0=1.0), []
     s.latch("catch", coordinate="b.z", at=0.555)
     run(s, dt=0.05, control=lambda t, q, v, wheels: times.append(t) or [0.0], control_period=0.1)
-    np.testing.assert_allclose(times, np.arange(10)*0.1, atol=1e-12)
+    np.testing.assert_allclose(times, np.arange(10)*0.1, atol=STEPPED)

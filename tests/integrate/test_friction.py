@@ -5,6 +5,7 @@ from scipy.integrate import solve_ivp
 
 import bough
 from bough.errors import DescriptionError, ModelError, StateError
+from tests.support.tolerance import CANCELLING, EVENT, PRODUCTS, STEPPED, SWEEP
 
 G = 9.81
 
@@ -23,11 +24,12 @@ def test_a_block_on_a_slope_sticks_for_good():
     result = bough.simulate(model, until=100.0, dt=0.05, sample_rate=0.1)
     assert not result.data.q.values.any()
     assert not result.data.v.values.any()
-    np.testing.assert_allclose(result.data.friction_force, -load, rtol=1e-13)
+    np.testing.assert_allclose(result.data.friction_force, -load, rtol=SWEEP)
     assert (result.data.friction_sticks.values == 1).all()
     creeping = slope(0.3, coulomb=1.1*load, law="regularized", speed=1e-3).compile()
     smooth = bough.simulate(creeping, until=1.0, dt=1e-4, sample_rate=1)
-    np.testing.assert_allclose(smooth.data.v[-1], 1e-3/1.1/np.sqrt(1 - 1/1.21), rtol=1e-6)
+    # rounding of the load, 1/(1 - r^2) times
+    np.testing.assert_allclose(smooth.data.v[-1], 1e-3/1.1/np.sqrt(1 - 1/1.21), rtol=10*CANCELLING)
 
 
 @pytest.mark.parametrize("method", ["rk4", "euler-cromer", "dopri5", "imex2", "imex4", "imex43"])
@@ -39,12 +41,12 @@ def test_a_block_comes_to_rest(method):
     step = {} if method in ("dopri5", "imex43") else {"dt": 1e-2}
     result = bough.simulate(model, v0=[v0], until=2.0, method=method, sample_rate=50, **step)
     [stop] = result.trajectory.events[0]
-    assert stop.time == pytest.approx(v0/a, abs=1e-11)
+    assert stop.time == pytest.approx(v0/a, abs=10*EVENT)              # adaptive steps grow to some seconds
     if method != "euler-cromer":
-        np.testing.assert_allclose(result.data.q[-1], v0**2/2/a, rtol=1e-11)
-        np.testing.assert_allclose(result.data.friction_loss[-1], force*v0**2/2/a, rtol=1e-11)
+        np.testing.assert_allclose(result.data.q[-1], v0**2/2/a, rtol=2*STEPPED)
+        np.testing.assert_allclose(result.data.friction_loss[-1], force*v0**2/2/a, rtol=2*STEPPED)
         balance = result.data.total_energy.values + result.data.friction_loss.values[:, 0]
-        assert np.ptp(balance) < 1e-12
+        assert np.ptp(balance) < STEPPED
     np.testing.assert_allclose(result.data.v[-20:], 0.0, atol=0)
 
 
@@ -69,9 +71,10 @@ def test_breakaway_and_the_period_of_stick_slip():
     events = result.trajectory.events[0]
     times = np.array([event.time for event in events])
     assert [event.what.split(":")[0] for event in events[:4]] == ["slips forward", "sticks"]*2
-    assert times[0] == pytest.approx(static/(k*V), abs=1e-6)
-    np.testing.assert_allclose(times[1::2] - times[0::2][:len(times[1::2])], slip, rtol=1e-9)
-    np.testing.assert_allclose(np.diff(times[0::2]), slip + 2*D/(k*V), rtol=1e-9)
+    assert times[0] == pytest.approx(static/(k*V), abs=EVENT + STEPPED)
+    off = 2*(w*2e-3)**4/120                                             # of rk4, in phase and in amplitude
+    np.testing.assert_allclose(times[1::2] - times[0::2][:len(times[1::2])], slip, rtol=off)
+    np.testing.assert_allclose(np.diff(times[0::2]), slip + 2*D/(k*V), rtol=off)
 
 
 @pytest.mark.parametrize("options", [{"method": "imex2", "dt": 5e-3}, {"method": "imex4", "dt": 5e-3},
@@ -192,8 +195,8 @@ def test_load_dependent_friction_of_a_pendulum_and_of_a_sled():
     s.friction("runner", "sled", mu=0.1)
     result = bough.simulate(s.compile(), until=1.0, dt=1e-2, sample_rate=10)
     t = result.data.time.values
-    np.testing.assert_allclose(result.data.v[:, 0], 2.0 - 0.1*G*t, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(result.data.friction_force[:, 0], -0.1*3.0*G, rtol=1e-12)
+    np.testing.assert_allclose(result.data.v[:, 0], 2.0 - 0.1*G*t, rtol=0, atol=STEPPED)
+    np.testing.assert_allclose(result.data.friction_force[:, 0], -0.1*3.0*G, rtol=STEPPED)
 
     m, r, mu = 2.0, 0.03, 0.2
     s = bough.System("pendulum", gravity=(0, 0, -G))
@@ -217,16 +220,16 @@ def test_wheels_coast_down():
     s.friction("bearing", "rw", coulomb=c, viscous=b, law="regularized", speed=1e-6)
     result = bough.simulate(s.compile(), until=2.0, dt=1e-2, sample_rate=5)
     reduced, t = J*(1 - J/I), result.data.time.values
-    np.testing.assert_allclose(result.data.wheel_speed[:, 0], (50.0 + c/b)*np.exp(-b/reduced*t) - c/b, rtol=1e-9)
+    np.testing.assert_allclose(result.data.wheel_speed[:, 0], (50.0 + c/b)*np.exp(-b/reduced*t) - c/b, rtol=STEPPED)
     balance = result.data.total_energy.values + result.data.friction_loss.values[:, 0]
-    assert np.ptp(balance) < 1e-8*balance[0]
-    assert np.ptp(result.data.angular_momentum.values, axis=0).max() < 1e-12
+    assert np.ptp(balance) < STEPPED*balance[0]
+    assert np.ptp(result.data.angular_momentum.values, axis=0).max() < STEPPED
 
     s.frictions.clear()
     s.friction("bearing", "rw", coulomb=1e6, stiffness=3.0, law="dahl")          # far from its limit it is a spring
     result = bough.simulate(s.compile(), wheels0=[0.1], until=1.0, dt=1e-3, sample_rate=20)
     w, t = np.sqrt(3.0/reduced), result.data.time.values
-    np.testing.assert_allclose(result.data.wheel_speed[:, 0], 0.1*np.cos(w*t), rtol=0, atol=1e-7)
+    np.testing.assert_allclose(result.data.wheel_speed[:, 0], 0.1*np.cos(w*t), rtol=0, atol=2e-8)  # 2e-8: load to limit
     s.frictions.clear()
     s.friction("bearing", "rw", coulomb=c, stiffness=0.3, law="dahl")            # and at its limit it is Coulomb's
     result = bough.simulate(s.compile(), wheels0=[2.0], until=1.0, dt=1e-3, sample_rate=20,
@@ -252,10 +255,10 @@ def test_wheels_with_the_friction_of_basilisk(torque):
     result = bough.simulate(s.compile(), until=4.0, dt=1e-3, sample_rate=20, record=["state", "wheels", "friction"])
     w, t, reduced = result.data.wheel_speed.values[:, 0], result.data.time.values, J*(1 - J/I)
     exact = solve_ivp(lambda t, y: (torque - basilisk(y, **law))/reduced, (0, 4), w[:1], rtol=1e-11, atol=1e-13, t_eval=t).y[0]
-    np.testing.assert_allclose(w, exact, rtol=0, atol=1e-8)
-    np.testing.assert_allclose(result.data.friction_force[:, 0], -basilisk(w, **law), rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(w, exact, rtol=0, atol=1e-8)         # SciPy's tolerance, of 8 rad/s, at some hundred steps
+    np.testing.assert_allclose(result.data.friction_force[:, 0], -basilisk(w, **law), rtol=STEPPED, atol=PRODUCTS)
     spent = np.trapezoid(basilisk(exact, **law)*exact, t)
-    assert result.data.friction_loss.values[-1, 0] == pytest.approx(spent, rel=1e-2)
+    assert result.data.friction_loss.values[-1, 0] == pytest.approx(spent, rel=1e-2)    # trapezoids over 80 samples
     with pytest.raises(DescriptionError, match="the law 'basilisk' needs coulomb, static and stribeck"):
         bough.Friction("f", "rw", coulomb=1.0, law="basilisk")
 
@@ -273,7 +276,7 @@ def test_friction_holds_against_loops_and_couplings():
     held = s.copy()
     s.friction("brake", "motor", coulomb=50.0)
     result = bough.simulate(s.compile(), until=0.1, dt=1e-2, sample_rate=20)
-    assert np.abs(result.data.v.values).max() < 1e-12
+    assert np.abs(result.data.v.values).max() < STEPPED
     held.bodies["motor"] = held.bodies["motor"].model_copy(update={"joint": bough.Revolute("y", motion="locked")})
     model = held.compile()
     drive = model.drive_forces(result.data.q.values[-1], np.zeros(model.nv))["motor.ry"]
@@ -309,7 +312,7 @@ def test_events_and_friction():
     result = bough.simulate(s.compile(), until=1.5, dt=1e-2, sample_rate=20)
     a = G*np.sin(0.3) - 0.5
     at = result.data.v.sel(time=0.9).values[0]
-    assert at == pytest.approx(0.4*a, rel=1e-10)
+    assert at == pytest.approx(0.4*a, rel=STEPPED)
     assert not result.data.v.values[-5:].any()
 
 
@@ -341,18 +344,18 @@ def test_backlash_impacts_keep_momentum():
     s.coupling("slot", {"a": 1.0, "b": -1.0}, backlash=0.2, restitution=e)
     result = bough.simulate(s.compile(), until=1.2, dt=1e-2, sample_rate=10)
     v = result.data.v.values
-    np.testing.assert_allclose(v @ m, 2.0, rtol=1e-13)
-    np.testing.assert_allclose([event.time for event in result.trajectory.events[0]], [0.1, 0.1 + 0.2/e], atol=1e-11)
-    np.testing.assert_allclose(v[-1] @ [1, -1], e*e, rtol=1e-11)
+    np.testing.assert_allclose(v @ m, 2.0, rtol=SWEEP)
+    np.testing.assert_allclose([event.time for event in result.trajectory.events[0]], [0.1, 0.1 + 0.2/e], atol=EVENT + STEPPED)
+    np.testing.assert_allclose(v[-1] @ [1, -1], e*e, rtol=STEPPED)
 
     s.couplings.clear()
     s.coupling("slot", {"a": 1.0, "b": -1.0}, backlash=0.2)
     s.wrench("rope", body="b", force=bough.TimeTable([0.0, 0.5], [[0, 0, 0], [3.0, 0, 0]], "hold"))
     result = bough.simulate(s.compile(), until=1.0, dt=1e-2, sample_rate=10)
     v, t = result.data.v.values, result.data.time.values
-    np.testing.assert_allclose(v[2:5], 0.4, rtol=1e-12)                                      # together
-    np.testing.assert_allclose(v[t > 0.5, 0], 0.4, rtol=1e-9)                                # a is left behind
-    np.testing.assert_allclose(v[t > 0.5, 1], 0.4 + (t[t > 0.5] - 0.5), rtol=1e-9)
+    np.testing.assert_allclose(v[2:5], 0.4, rtol=CANCELLING)                                      # together
+    np.testing.assert_allclose(v[t > 0.5, 0], 0.4, rtol=STEPPED)                                # a is left behind
+    np.testing.assert_allclose(v[t > 0.5, 1], 0.4 + (t[t > 0.5] - 0.5), rtol=STEPPED)
     assert [event.what for event in result.trajectory.events[0]][:2] == ["touches", "parts"]
 
 
@@ -367,13 +370,13 @@ def test_a_gearbox(stiffness):
     assert drive.rotor.mass == 0.0
     if stiffness is None:
         a = model.forward_dynamics(np.zeros(2), np.zeros(2), [0.3, 0.01])
-        np.testing.assert_allclose(a, np.array([1.0, n])*(0.3 + n*0.01)/(J + n*n*Jm), rtol=1e-12)
+        np.testing.assert_allclose(a, np.array([1.0, n])*(0.3 + n*0.01)/(J + n*n*Jm), rtol=CANCELLING)
     else:
         w = np.sqrt(stiffness*(1/J + 1/(n*n*Jm)))
         result = bough.simulate(model, q0=[0.01, 0.0], until=1.0, dt=2e-4, sample_rate=100)
         wound = result.data.q.values @ [1.0, -1.0/n]
         np.testing.assert_allclose(wound, 0.01*np.cos(w*result.data.time.values), rtol=0, atol=5e-9)    # w T (w h)^4/120
-        np.testing.assert_allclose(result.data.coupling_force.sel(coupled="motor: link.ry"), -stiffness*wound, atol=1e-9)
+        np.testing.assert_allclose(result.data.coupling_force.sel(coupled="motor: link.ry"), -stiffness*wound, atol=20*SWEEP)
         assert np.ptp(result.data.total_energy.values) < 1.01*(w*2e-4)**5*w/72*0.5*stiffness*1e-4  # rk4 loses (w h)^6/72 a step
 
 
@@ -384,7 +387,7 @@ def test_preload_keeps_a_gear_on_one_flank():
     s.body("gear", joint=bough.Revolute("z", damping=2.0), mass=1.0, inertia=(1, 1, 0.01))
     s.coupling("teeth", {"gear": 1.0, "base": -1.0}, stiffness=100.0, damping=1.0, backlash=0.02, preload=0.5)
     result = bough.simulate(s.compile(), until=2.0, dt=1e-3, sample_rate=10)
-    assert float(result.data.q.sel(q_name="gear.rz")[-1]) == pytest.approx(0.01 + 0.5/100.0, rel=1e-6)
+    assert float(result.data.q.sel(q_name="gear.rz")[-1]) == pytest.approx(0.01 + 0.5/100.0, rel=CANCELLING)   # settled: exp(-66)
 
 
 def geared_arm(stiffness, n=7, **gearbox):
@@ -477,10 +480,10 @@ def test_calls_with_friction_or_springs_between_joints_know_gravity_and_elastic_
     needed = plain.inverse_dynamics(q, v, a)
     assert np.abs(needed).min() > 1e-3
     for model in (smooth, stuck):
-        np.testing.assert_allclose(model.inverse_dynamics(q, v, a), needed, rtol=1e-12)
-        np.testing.assert_allclose(model.inverse_dynamics([q]*3, [v]*3, [a]*3)[2], needed, rtol=1e-12)
-        np.testing.assert_allclose(model.bias(q, v), plain.bias(q, v), rtol=1e-12)
-        np.testing.assert_allclose(model.reactions(q, v, a), plain.reactions(q, v, a), rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(model.inverse_dynamics(q, v, a), needed, rtol=CANCELLING)
+        np.testing.assert_allclose(model.inverse_dynamics([q]*3, [v]*3, [a]*3)[2], needed, rtol=CANCELLING)
+        np.testing.assert_allclose(model.bias(q, v), plain.bias(q, v), rtol=CANCELLING)
+        np.testing.assert_allclose(model.reactions(q, v, a), plain.reactions(q, v, a), rtol=CANCELLING, atol=CANCELLING)
         moving = v + np.array([0.1, 0, 0, 0])
         back = model.forward_dynamics(q, moving, model.inverse_dynamics(q, moving, a))
         np.testing.assert_allclose(back, a, rtol=1e-9)

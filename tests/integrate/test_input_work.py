@@ -5,6 +5,7 @@ import pytest
 import bough
 from bough.sweeps import records
 from tests.support.stepped import LAWS, SYSTEMS
+from tests.support.tolerance import CANCELLING, SWEEP
 
 
 def arm(**ports):
@@ -101,7 +102,7 @@ def check_order(model, factor, dt, **options):
     (coarse, work), (fine, _) = (off(run(model, dt=step, **options)) for step in (dt, 0.5*dt))
     assert work > 1e-3
     assert coarse < 0.1*work
-    assert fine < coarse/factor or fine < 1e-12         # some joules, rounded at each of some dozens of steps
+    assert fine < coarse/factor or fine < CANCELLING         # some joules, rounded at each of some dozens of steps
     return fine
 
 
@@ -165,7 +166,7 @@ def test_work_with_given_motions():
     model = s.compile()
     by_cloud, by_tree = (run(model, dt=5e-3, dynamics=dynamics).data.input_work.values for dynamics in ("cloud", "order-n"))
     assert np.abs(by_tree).max() > 1e-3
-    np.testing.assert_allclose(by_cloud, by_tree, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(by_cloud, by_tree, rtol=0, atol=CANCELLING)
 
 
 @pytest.mark.parametrize("options", [{"method": "rk4", "dt": 0.01}, {"method": "dopri5"}], ids=["rk4", "dopri5"])
@@ -190,7 +191,7 @@ def test_lanes_of_a_batch_have_the_work_of_their_runs():
     batch = run(model, dt=0.01, v0=v0)
     for i in range(5):
         alone = run(model, dt=0.01, v0=v0[i]).data.input_work.values
-        np.testing.assert_allclose(batch.data.input_work.values[i], alone, rtol=0, atol=1e-13)      # 64 steps, rounded
+        np.testing.assert_allclose(batch.data.input_work.values[i], alone, rtol=0, atol=SWEEP)      # 64 steps, rounded
 
 
 def test_a_controller_works_through_implied_inputs():

@@ -6,6 +6,7 @@ from scipy.integrate import solve_ivp
 import bough
 from bough.errors import SimulationError, StateError
 from tests.support.stepped import latched_pendulum
+from tests.support.tolerance import CANCELLING, PRODUCTS, STEPPED, SWEEP
 
 METHODS = {"rk4": ({"dt": 1e-3}, 1e-8), "euler-cromer": ({"dt": 1e-4}, 1e-3), "dopri5": ({}, 1e-8), "imex4": ({"dt": 1e-3}, 1e-8),
            "radau": ({"rtol": 1e-9, "atol": 1e-11}, 1e-7)}                  # options; how far from the exact solution at t = 1
@@ -47,7 +48,7 @@ def test_what_a_law_gives_acts_a_delay_later_and_is_held(options, delay):
 
     v = speed(run(rotor(), [ramp], **options))
     starts = np.arange(10)*period
-    assert np.allclose(asked, starts, atol=1e-12)
+    assert np.allclose(asked, starts, atol=STEPPED)
     assert v == pytest.approx(np.sum((1.0 + starts)*np.clip(1.0 - delay - starts, 0.0, period)), rel=1e-9)
 
 
@@ -66,9 +67,9 @@ def test_laws_have_periods_and_states_of_their_own_and_add_up():
         return {"motor": z[0], "brake": 2.0}, -z
 
     v = speed(run(rotor(), [count, flip], until=0.8))
-    assert np.allclose(times["count"], np.arange(8)*0.1, atol=1e-12)
-    assert np.allclose(times["flip"], np.arange(20)*0.04, atol=1e-12)
-    assert v == pytest.approx(0.1*sum(range(8)) + 0.0 + 2.0*0.8, rel=1e-12)
+    assert np.allclose(times["count"], np.arange(8)*0.1, atol=STEPPED)
+    assert np.allclose(times["flip"], np.arange(20)*0.04, atol=STEPPED)
+    assert v == pytest.approx(0.1*sum(range(8)) + 0.0 + 2.0*0.8, rel=CANCELLING)
 
 
 def test_control_is_a_law_on_implied_inputs():
@@ -97,9 +98,9 @@ def test_a_law_drives_wheels_by_their_names():
     sim = bough.Simulator(s, dt=0.01, laws=[lambda t, y: seen.append(y["speed"]) or {"rw": 0.2}])
     sim.advance(1.0)
     bus = -0.2/(3.0 - 0.5)                                                  # the inertia of the bus includes the wheel's
-    assert sim.y["speed"] == pytest.approx(0.2/0.5 - bus, rel=1e-12)
-    assert sim.state.v[0] == pytest.approx(bus, rel=1e-12)
-    assert seen[50] == pytest.approx(0.5*sim.y["speed"], rel=1e-12)
+    assert sim.y["speed"] == pytest.approx(0.2/0.5 - bus, rel=CANCELLING)
+    assert sim.state.v[0] == pytest.approx(bus, rel=CANCELLING)
+    assert seen[50] == pytest.approx(0.5*sim.y["speed"], rel=CANCELLING)
 
 
 def test_a_batch_is_asked_once_for_all():
@@ -117,7 +118,7 @@ def test_a_batch_is_asked_once_for_all():
     assert shapes == {((6,), (6, 1))}
     for i in range(6):
         one = run(rotor(), [integral], q0=q0[i])
-        assert np.allclose(one.data.q.values, batch.data.q.values[i], rtol=1e-13, atol=1e-15)
+        assert np.allclose(one.data.q.values, batch.data.q.values[i], rtol=SWEEP, atol=PRODUCTS)
 
 
 # ---- noise -----------------------------------------------------------------------------------------------------------------
@@ -262,7 +263,7 @@ def test_lanes_are_as_single_runs(crane_motion):
     batch = run(model, [crane_law], q0=q0, until=0.2, dt=1e-3)
     for i in range(5):
         one = run(model, [crane_law], q0=q0[i], until=0.2, dt=1e-3)
-        assert np.allclose(one.data.q.values, batch.data.q.values[i], rtol=1e-11, atol=1e-13)
+        assert np.allclose(one.data.q.values, batch.data.q.values[i], rtol=1e-11, atol=SWEEP)
         assert np.allclose(one.data.inputs.values, batch.data.inputs.values[i], rtol=1e-9, atol=1e-11)
 
 
@@ -359,7 +360,7 @@ def test_a_sampled_law_sees_what_the_result_shows(options):
 def test_inputs_of_a_simulator_are_those_of_compiled_laws_now(step):
     sim = bough.Simulator(rotor(), dt=0.01, laws=[damp])
     step(sim)
-    assert sim.u["motor"] == pytest.approx(1.0 - sim.y["rate"], rel=1e-12)
+    assert sim.u["motor"] == pytest.approx(1.0 - sim.y["rate"], rel=CANCELLING)
     assert sim.u["motor"] == pytest.approx(np.exp(-sim.t), rel=1e-8)
 
 
@@ -367,7 +368,7 @@ def test_adaptive_steps_record_what_compiled_laws_give():
     sim = bough.Simulator(rotor(), method="dopri5", laws=[damp], record=["state", "inputs"])
     sim.step(20)
     data = sim.result().data
-    assert np.allclose(data.inputs.sel(input="motor").values, 1.0 - data.v.values[:, 0], rtol=1e-12)
+    assert np.allclose(data.inputs.sel(input="motor").values, 1.0 - data.v.values[:, 0], rtol=CANCELLING)
 
 
 # ---- what is wrong -----------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from bough.integrate import integrate
 from tests.support.event_runs import parts, satellite
 from tests.support.held_systems import with_joints, with_motions
 from tests.support.mechanisms import four_bar
+from tests.support.tolerance import CANCELLING, FORMULA, SWEEP
 
 MOTIONS = {"rate": Rate(0.3, start=0.1), "polynomial": Polynomial([0.1, 0.2, -0.3, 0.4]),
            "harmonics": Harmonics([(0.2, 3.0, 0.4), (0.05, 11.0, 1.0)], mean=0.3), "move": Move(0.8, begin=0.13, duration=0.5),
@@ -31,8 +32,8 @@ def test_samples_hold_what_is_prescribed(name, method):
     r = integrate(model, until=1.0, method=method, sample_rate=50, **METHODS[method])
     q, v, _ = parts(model, r.x[0])
     for entry, (position, rate, _) in model.motion(r.t).items():
-        np.testing.assert_allclose(q[:, model.names.q.index(entry)], position, rtol=0, atol=1e-14)
-        np.testing.assert_allclose(v[:, model.names.v.index(entry)], rate, rtol=0, atol=1e-13)
+        np.testing.assert_allclose(q[:, model.names.q.index(entry)], position, rtol=0, atol=FORMULA)
+        np.testing.assert_allclose(v[:, model.names.v.index(entry)], rate, rtol=0, atol=SWEEP)
     assert (v[:, model.names.v.index("wrist.rx")] == 0.0).all()
     assert (q[:, model.names.q.index("wrist.rx")] == 0.0).all()
 
@@ -77,7 +78,7 @@ def test_a_four_bar_driven_at_its_crank(method):
     r = integrate(model, q0=q, v0=v, until=0.5, method=method, sample_rate=50,
                   **({"dt": 1e-3} if method == "rk4" else {}))
     assert r.failure is None
-    np.testing.assert_allclose(r.x[0, :, 0], -1.1 + 2*r.t + r.t**2, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(r.x[0, :, 0], -1.1 + 2*r.t + r.t**2, rtol=0, atol=FORMULA)
     gaps = model.loop_gaps(r.x[0, :, :3])["pin"]
     assert np.abs(gaps).max() < (1e-6 if method == "radau" else 1e-9)               # radau: Baumgarte's
 
@@ -90,4 +91,4 @@ def test_a_batch_follows_one_motion():
     together = integrate(model, q0=np.tile(model.q0, (5, 1)), v0=v0, until=0.3, dt=1e-2)
     for row in range(5):
         alone = integrate(model, q0=model.q0, v0=v0[row], until=0.3, dt=1e-2)
-        np.testing.assert_allclose(together.x[row], alone.x[0], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(together.x[row], alone.x[0], rtol=0, atol=CANCELLING)

@@ -5,6 +5,7 @@ import pytest
 import bough
 from bough.integrate import integrate
 from tests.support.small_systems import floating_arm, pendulum, split, start_of
+from tests.support.tolerance import CANCELLING, FORMULA, STEPPED, SWEEP, adaptive
 
 
 def test_batch_equals_single_runs():
@@ -60,10 +61,10 @@ def test_compiled_controller_acts_at_every_stage():
     for options in ({"dt": 0.01}, {"method": "dopri5"}):
         a = integrate(free.compile(), q0=[1.0], until=2.0, control=law, **options)
         b = integrate(sprung.compile(), q0=[1.0], until=2.0, **options)
-        np.testing.assert_allclose(a.x, b.x, atol=1e-13)
-        np.testing.assert_allclose(a.u[0, 1:, 0], -5.0*a.x[0, 1:, 0] - 0.3*a.x[0, 1:, 1], atol=1e-13)
+        np.testing.assert_allclose(a.x, b.x, atol=SWEEP)
+        np.testing.assert_allclose(a.u[0, 1:, 0], -5.0*a.x[0, 1:, 0] - 0.3*a.x[0, 1:, 1], atol=SWEEP)
     batch = integrate(free.compile(), q0=np.ones((6, 1)), until=2.0, dt=0.01, control=law)
-    np.testing.assert_allclose(batch.x, np.broadcast_to(b.x[0] + 0*batch.x[0], batch.x.shape), atol=1e-7)
+    np.testing.assert_allclose(batch.x, np.broadcast_to(b.x[0] + 0*batch.x[0], batch.x.shape), atol=adaptive(1e-9, b.steps))
 
 
 def test_python_controller_is_held_between_calls():
@@ -80,9 +81,9 @@ def test_python_controller_is_held_between_calls():
         run = integrate(s.compile(), q0=[1.0], until=1.0, sample_rate=10, control=law, control_period=0.1, **options)
         x, v = 1.0, 0.0
         for k in range(10):
-            np.testing.assert_allclose(run.x[0, k], [x, v], atol=1e-9)
+            np.testing.assert_allclose(run.x[0, k], [x, v], atol=1e-9)          # polynomials; radau: ten of its rtol
             x, v = x + 0.1*v - 0.005*x, v - 0.1*x
-        np.testing.assert_allclose(called, np.arange(10)*0.1, atol=1e-12)
+        np.testing.assert_allclose(called, np.arange(10)*0.1, atol=STEPPED)
 
 
 @pytest.mark.parametrize(("law", "said"), [
@@ -96,10 +97,10 @@ def test_bad_controllers_are_named(law, said):
 
 def test_samples_are_where_they_were_asked_for():
     model = pendulum()
-    np.testing.assert_allclose(integrate(model, until=1.0, dt=0.03).t, [*np.arange(34)*0.03, 1.0], atol=1e-14)
-    np.testing.assert_allclose(integrate(model, until=1.0, dt=1e-3).t, np.arange(101)/100, atol=1e-14)
+    np.testing.assert_allclose(integrate(model, until=1.0, dt=0.03).t, [*np.arange(34)*0.03, 1.0], atol=FORMULA)
+    np.testing.assert_allclose(integrate(model, until=1.0, dt=1e-3).t, np.arange(101)/100, atol=FORMULA)
     run = integrate(model, until=1.05, dt=0.03, sample_rate=10)
-    np.testing.assert_allclose(run.t, [*np.arange(11)/10, 1.05], atol=1e-14)
+    np.testing.assert_allclose(run.t, [*np.arange(11)/10, 1.05], atol=FORMULA)
     assert integrate(model, until=1.0, dt=0.25, sample_rate=2).steps == 4
 
 
@@ -143,7 +144,7 @@ def test_one_diverging_member_does_not_stop_the_others():
     run = integrate(model, q0=q, v0=speeds, until=0.2, dt=1e-2)
     assert "run 2 of the batch" in run.failure
     alone = integrate(model, q0=q, v0=v, until=0.2, dt=1e-2)
-    np.testing.assert_allclose(run.x[4], alone.x[0], atol=1e-12)
+    np.testing.assert_allclose(run.x[4], alone.x[0], atol=STEPPED)
 
 
 def test_adaptive_run_that_cannot_go_on_says_so():
@@ -153,7 +154,7 @@ def test_adaptive_run_that_cannot_go_on_says_so():
         tau[0] = 1.0/(0.5 - t)**2
     run = integrate(pendulum(), until=1.0, method="dopri5", control=law, sample_rate=100)
     assert "too small" in run.failure
-    assert abs(run.t[-1] - 0.5) < 0.02
+    assert abs(run.t[-1] - 0.5) < 0.02                                          # two samples
 
 
 def test_progress_rises_to_one():
@@ -207,7 +208,7 @@ def test_adaptive_methods_do_not_step_over_a_pulse(method):
     """A triangle of 1000 N from 500 to 501 s gives 500 m/s to 1 kg, however long the steps before it are."""
     model = push(bough.TimeTable([0.0, 500.0, 500.5, 501.0], [0.0, 0.0, 1000.0, 0.0]))
     run = integrate(model, until=1000.0, method=method, sample_rate=0.1)
-    assert run.x[0, -1, 1] == pytest.approx(500.0, rel=1e-7)
+    assert run.x[0, -1, 1] == pytest.approx(500.0, rel=adaptive(1e-9, 100))     # some dozens of steps in the pulse
 
 
 def test_controller_is_asked_at_its_own_times_only():
@@ -216,7 +217,7 @@ def test_controller_is_asked_at_its_own_times_only():
     for options in ({"dt": 0.01}, {"method": "dopri5"}, {"method": "radau"}):
         called.clear()
         integrate(model, until=0.5, control=lambda t, q, v, w: called.append(t), control_period=0.1, **options)
-        np.testing.assert_allclose(called, [0.0, 0.1, 0.2, 0.3, 0.4], atol=1e-12)
+        np.testing.assert_allclose(called, [0.0, 0.1, 0.2, 0.3, 0.4], atol=STEPPED)
 
 
 def test_controller_that_fails_in_mid_run_keeps_what_was_recorded():
@@ -258,10 +259,11 @@ def test_stiff_solvers_take_a_compiled_controller():
         tau[0] = -5.0*q[0] - 0.3*v[0]
     runs = [integrate(pendulum(), q0=[1.0], until=1.0, sample_rate=10, control=law, **options)
             for options in ({"dt": 1e-3}, {"method": "radau", "rtol": 1e-9, "atol": 1e-11})]
-    np.testing.assert_allclose(runs[0].x, runs[1].x, atol=1e-7)
-    np.testing.assert_allclose(runs[0].u[0, 1:], runs[1].u[0, 1:], atol=1e-6)
+    error = adaptive(1e-9, runs[1].steps)
+    np.testing.assert_allclose(runs[0].x, runs[1].x, atol=5*error)                              # rates are some times angles
+    np.testing.assert_allclose(runs[0].u[0, 1:], runs[1].u[0, 1:], atol=5*5*error)
     batch = integrate(pendulum(), q0=[[1.0], [0.5], [0.2]], until=1.0, sample_rate=10, control=law, method="radau")
-    np.testing.assert_allclose(batch.u[:, 1:, 0], -5.0*batch.x[:, 1:, 0] - 0.3*batch.x[:, 1:, 1], atol=1e-12)
+    np.testing.assert_allclose(batch.u[:, 1:, 0], -5.0*batch.x[:, 1:, 0] - 0.3*batch.x[:, 1:, 1], atol=CANCELLING)
 
 
 def test_wheel_whose_speed_is_held_takes_no_torque():

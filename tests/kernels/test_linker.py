@@ -24,6 +24,7 @@ from bough.kernels import jit, linker
 from bough.kernels.jit import DiskCache, cached, compiling, kernel, leaf, unsafe
 from bough.kernels.lanes import Features
 from bough.warmup import compile_job, feature_sets, warm_up
+from tests.support.tolerance import FORMULA, SWEEP
 
 HOME = Path(__file__).resolve().parents[2]
 
@@ -117,7 +118,7 @@ def test_two_threads_compile_two_kinds_of_model_at_once(tmp_path):
     found = np.load(tmp_path / "found.npz")
     models = [pendulum(), pendulum(motion=bough.motion.Polynomial([0.1, 0.2]))]
     for name, model in zip(found.files, models, strict=True):
-        np.testing.assert_allclose(found[name], model.forward_dynamics([0.3, 0.1], [1.0, 2.0], method="order-n"), rtol=1e-13)
+        np.testing.assert_allclose(found[name], model.forward_dynamics([0.3, 0.1], [1.0, 2.0], method="order-n"), rtol=SWEEP)
 
 
 def numba_methods():
@@ -325,7 +326,7 @@ np.save(sys.argv[1], rows[-1])
 def test_sweeps_run_in_long_double_without_a_compiler(tmp_path):
     run_python(LONG_DOUBLE, tmp_path / "a.npy", NUMBA_DISABLE_JIT="1")
     precise, a = np.load(tmp_path / "a.npy")[0], pendulum().forward_dynamics([0.3, 0.1], [1.0, 2.0], dynamics="order-n")
-    np.testing.assert_allclose(a, precise.astype(float), rtol=1e-14)
+    np.testing.assert_allclose(a, precise.astype(float), rtol=FORMULA)
     if np.finfo(np.longdouble).eps < np.finfo(float).eps:
         assert (precise != precise.astype(float)).any()
 

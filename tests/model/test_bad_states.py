@@ -4,6 +4,7 @@ import pytest
 
 import bough
 from tests.support.random_systems import independent_axes, random_inertia, random_rotation
+from tests.support.tolerance import FORMULA, SWEEP
 
 Q, V = np.array([0, 0, 0, 0, 0, 0, 1, 0.1]), np.zeros(7)
 CENTRAL = bough.CentralGravity(4e14, (7e6, 0, 0), (0, 7e3, 0))
@@ -135,7 +136,7 @@ def test_quaternion_of_zero_length(model, q):
         with raises(bough.StateError, r"q\[3:7\]", "joint 'bus'", "far too large a length"):
             ask(model)
     longer = model.forward_dynamics(changed(Q, 6, 3.0), V, np.ones(7))
-    np.testing.assert_allclose(longer, model.forward_dynamics(Q, V, np.ones(7)), rtol=1e-13, atol=1e-14)
+    np.testing.assert_allclose(longer, model.forward_dynamics(Q, V, np.ones(7)), rtol=SWEEP, atol=FORMULA)
 
 
 CHOICES = [

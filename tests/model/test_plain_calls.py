@@ -8,6 +8,7 @@ import pytest
 
 import bough
 from tests.model.test_batch_axes import CALLS, arrays, craft, state, tree
+from tests.support.tolerance import CANCELLING, FORMULA, PRODUCTS
 
 OUT = {
     "forward_dynamics": lambda m, q, v, a, tau, out: m.forward_dynamics(q, v, tau, out=out),
@@ -47,7 +48,7 @@ def test_out_takes_the_answer(model, name):
         np.testing.assert_array_equal(out, wanted)
     many, rows = np.empty((3, *wanted.shape)), [np.tile(part, (3, 1)) for part in (q, v, a, tau)]
     assert OUT[name](model, *rows, many) is many
-    np.testing.assert_allclose(many, np.broadcast_to(wanted, many.shape), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(many, np.broadcast_to(wanted, many.shape), rtol=CANCELLING, atol=CANCELLING)
     for bad in (np.empty(3), np.empty(wanted.shape, int), [0.0]*model.nv):
         with pytest.raises(bough.StateError, match=r"^out .*give an array of float64 with the shape of the answer"):
             OUT[name](model, q, v, a, tau, bad)
@@ -192,8 +193,8 @@ def test_a_frame_is_a_place(model):
         frame, place = bough.Frame(body, at=at, orient=turn, node=node), (body, node)
         position, attitude = model.pose(q, place, at)
         for found in (model.pose(q, frame), [part[0] for part in model.frames(q, [frame])], model.pose(q, place, at)):
-            np.testing.assert_allclose(found[0], position, rtol=1e-14)
-        np.testing.assert_allclose(model.pose(q, frame)[1], attitude @ C, atol=1e-15)
+            np.testing.assert_allclose(found[0], position, rtol=FORMULA)
+        np.testing.assert_allclose(model.pose(q, frame)[1], attitude @ C, atol=PRODUCTS)
         np.testing.assert_array_equal(model.jacobian(q, frame), model.jacobian(q, place, at))
         np.testing.assert_array_equal(model.jacobian_rate(q, v, frame), model.jacobian_rate(q, v, place, at))
         np.testing.assert_array_equal(model.velocity(q, v, frame), model.velocity(q, v, place, at))

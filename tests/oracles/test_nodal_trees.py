@@ -29,6 +29,7 @@ from tests.support.flexible_trees import (
     turning_nodes,
 )
 from tests.support.nodal_oracle import NodalOracle, TreeBody, carried
+from tests.support.tolerance import CANCELLING, SWEEP
 
 SEEDS = range(24)
 TOLERANCE = 1e-9
@@ -67,12 +68,12 @@ def check_dynamics(seed, kind):
     for i, oracle in oracles.items():
         accelerations[i] = oracle.forward_dynamics(tau[i])
         M = oracle.mass_matrix()
-        assert_same(matrices[i], M, 1e-12)
+        assert_same(matrices[i], M, CANCELLING)
         for method in METHODS:
             assert_parts(model, batch[method][i], accelerations[i])
             assert_parts(model, model.forward_dynamics(q[i], v[i], tau[i], dynamics=method), accelerations[i])
         weight = np.abs(M) @ np.abs(accelerations[i])  # what cancels in a torque
-        assert_same(model.mass_matrix(q[i]), M, 1e-12)
+        assert_same(model.mass_matrix(q[i]), M, CANCELLING)
         assert_parts(model, model.inverse_dynamics(q[i], v[i], accelerations[i]), tau[i], 1e-11, weight.max())
     torques = model.inverse_dynamics(q, v, accelerations)
     for i, oracle in oracles.items():
@@ -129,12 +130,12 @@ def test_kinematics(seed, kind):
                 frames[name, each] = seen.nodes[name], j, oracle.place(k, node_of(body.flexible, each))
             for (_, node_name), (ours, at, theirs) in frames.items():
                 check_place(model, q[i], v[i], a[i], (name, node_name) if node_name else name, theirs)
-                assert_same(ours.position[i, at], theirs.r, 1e-13, 1.0)
-                assert_same(ours.attitude[i, at], theirs.R, 1e-13)
-                assert_same(ours.velocity[i, at], theirs.v, 1e-12, 1.0)
-                assert_same(ours.rate[i, at], theirs.w, 1e-12, 1.0)
-            assert_same(seen.acceleration[i, k, :3], joint.Jw @ a[i] + joint.aw, 1e-12, 1.0)
-            assert_same(seen.acceleration[i, k, 3:], joint.Jv @ a[i] + joint.av, 1e-12, 1.0)
+                assert_same(ours.position[i, at], theirs.r, SWEEP, 1.0)
+                assert_same(ours.attitude[i, at], theirs.R, SWEEP)
+                assert_same(ours.velocity[i, at], theirs.v, CANCELLING, 1.0)
+                assert_same(ours.rate[i, at], theirs.w, CANCELLING, 1.0)
+            assert_same(seen.acceleration[i, k, :3], joint.Jw @ a[i] + joint.aw, CANCELLING, 1.0)
+            assert_same(seen.acceleration[i, k, 3:], joint.Jv @ a[i] + joint.av, CANCELLING, 1.0)
 
 
 def check_place(model, q, v, a, place, theirs):
@@ -142,11 +143,11 @@ def check_place(model, q, v, a, place, theirs):
     if place[1] == "mass":                                              # no place that a user can name
         return
     J = np.vstack([theirs.Jw, theirs.Jv])
-    assert_same(model.pose(q, place)[0], theirs.r, 1e-13, 1.0)
-    assert_same(model.velocity(q, v, place), np.concatenate([theirs.w, theirs.v]), 1e-12, 1.0)
-    assert_same(model.jacobian(q, place), J, 1e-12, 1.0)
-    assert_same(model.acceleration(q, v, a, place), J @ a + np.concatenate([theirs.aw, theirs.av]), 1e-12, 1.0)
-    assert_same(model.acceleration(q, v, None, place), np.concatenate([theirs.aw, theirs.av]), 1e-12, 1.0)
+    assert_same(model.pose(q, place)[0], theirs.r, SWEEP, 1.0)
+    assert_same(model.velocity(q, v, place), np.concatenate([theirs.w, theirs.v]), CANCELLING, 1.0)
+    assert_same(model.jacobian(q, place), J, CANCELLING, 1.0)
+    assert_same(model.acceleration(q, v, a, place), J @ a + np.concatenate([theirs.aw, theirs.av]), CANCELLING, 1.0)
+    assert_same(model.acceleration(q, v, None, place), np.concatenate([theirs.aw, theirs.av]), CANCELLING, 1.0)
 
 
 @pytest.mark.parametrize("seed", range(12, 18))
@@ -163,10 +164,10 @@ def test_energy_and_momenta(seed):
             (x - body.rest) @ body.K @ (x - body.rest) / 2
             for body, x in ((body, oracle._modal(k)[0]) for k, body in enumerate(oracle.bodies) if body.n_modes)
         )
-        assert_same(model.center_of_mass(q)[i], center, 1e-13, 1.0)
-        assert_same(model.momentum(q, v)[i], np.concatenate([angular, linear.sum(axis=0)]), 1e-12, np.abs(linear).sum())
-        assert_same(model.kinetic_energy(q, v)[i], oracle.kinetic_energy(), 1e-12)
-        assert_same(model.potential_energy(q)[i], strain - mass @ r @ gravity, 1e-12, strain)
+        assert_same(model.center_of_mass(q)[i], center, SWEEP, 1.0)
+        assert_same(model.momentum(q, v)[i], np.concatenate([angular, linear.sum(axis=0)]), CANCELLING, np.abs(linear).sum())
+        assert_same(model.kinetic_energy(q, v)[i], oracle.kinetic_energy(), CANCELLING)
+        assert_same(model.potential_energy(q)[i], strain - mass @ r @ gravity, CANCELLING, strain)
 
 
 @pytest.mark.parametrize("seed", [4, 5, 10, 11, 17])
@@ -262,7 +263,7 @@ def test_wheels(seed):
         torques = model.inverse_dynamics(q[i], v[i], theirs[: model.nv], **alone)
         assert_parts(model, torques, tau[i], 1e-11, (np.abs(M) @ np.abs(theirs)).max())
         energy = oracle.kinetic_energy()
-        assert_same(model.kinetic_energy(q[i], v[i], wheels=speeds[i]), energy, 1e-12)
+        assert_same(model.kinetic_energy(q[i], v[i], wheels=speeds[i]), energy, CANCELLING)
 
 
 # ---- what is right to second order only -----------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from scipy.integrate import solve_ivp
 import bough
 from bough.flex import from_matrices
 from bough.integrate.integration import integrate
+from tests.support.tolerance import SWEEP
 from tests.sweeps.test_flexible_orbit import station, station_state
 
 RADIUS, RATE = 1e6, 0.01                                        # m, rad/s: of a circular orbit
@@ -39,7 +40,7 @@ def test_energy_and_angular_momentum_are_kept_to_the_order_of_the_method():
         errors.append([np.ptp(energy)/seen.kinetic_energy.max(), np.abs(spin - spin[0]).max()/np.abs(spin).max(),
                        np.abs(seen.center_of_mass).max()])
     assert np.max(errors[1]) < 1e-7
-    assert (np.array(errors[1]) < np.maximum(np.array(errors[0])/10, 1e-13)).all(), errors
+    assert (np.array(errors[1]) < np.maximum(np.array(errors[0])/10, SWEEP)).all(), errors
 
 
 # ---- points in the exact field -----------------------------------------------------------------------------------------
@@ -140,7 +141,7 @@ def test_a_flexible_bar_librates_as_points_in_the_exact_field(stiffer):
     ours, theirs = bent_points(stiffer, times), exact_points(stiffer, times)
     stretch = lengths(theirs)/10.0 - 1.0
     size = np.abs(stretch).max()
-    assert 1e-4/stiffer < size < 2e-3/stiffer
+    assert 1e-4/stiffer < size < 2e-3/stiffer           # about e
     assert np.ptp(pitches(theirs) - RATE*times) > 0.5           # rad: it swings through the vertical
     assert np.abs(lengths(ours)/10.0 - 1.0 - stretch).max() < 5*size**2 + 1e-6
     assert np.abs(pitches(ours) - pitches(theirs)).max() < 5*size**2 + 1e-6
@@ -151,5 +152,5 @@ def test_a_stiff_bar_librates_as_a_rigid_one():
     times = np.linspace(0.0, 240.0, 121)
     rigid = pitches(bent_points(1.0, times, flexible=False))
     off = [np.abs(pitches(bent_points(stiffer, times)) - rigid).max() for stiffer in (1.0, 4.0)]
-    assert 1e-5 < off[0] < 1e-2
+    assert 1e-5 < off[0] < 1e-2                         # something to be seen
     assert off[0]/off[1] == pytest.approx(4.0, rel=0.15)

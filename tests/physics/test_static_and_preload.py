@@ -2,14 +2,18 @@
 
 A beam that is welded to the world and does not shorten where it bends has linear equations, eta'' + D eta' + K (eta - rest) =
 phi^T F, with unit modal mass: its motion is known in closed form, and differs by what RK4 loses of the phase, (w dt)^4 w t/120
-of the amplitude: 1e-9 for the w dt = 0.004 and w t = 160 of the modes that are compared (20 rad/s).
+of the amplitude; modes of up to 100 rad/s are compared.
+
+Tolerances: cubic elements have the statics of tip loads exactly, but for rounding, EPS times the condition of the elements'
+stiffness, 16 (elements)^4 = 1e5 to 1e6: 1e-9.
 """
 
 import numpy as np
 import pytest
 
 import bough
-from tests.support.compare import assert_same
+from tests.support.compare import assert_same, solving
+from tests.support.tolerance import CANCELLING, PRODUCTS, STEPPED, oscillation
 
 EI, LENGTH, FORCE = 3.0, 1.5, 0.2
 DEFLECTION, SLOPE = FORCE * LENGTH**3 / (3 * EI), FORCE * LENGTH**2 / (2 * EI)
@@ -44,10 +48,10 @@ def test_a_small_tip_force_bends_the_beam_as_the_textbook_says(frame):
     model, eta = welded(body).compile(), body.static_deflection("tip", force=(0, small * FORCE, 0))
     loads = {"wrenches": {("rod", "tip"): [0, 0, 0, 0, small * FORCE, 0]}, "frame": frame}
     a, pushed = (model.forward_dynamics(place, np.zeros(model.nv), **loads) for place in (eta, 0 * eta))
-    assert_same(a, 0 * a, 1e-5, np.abs(pushed).max())
+    assert_same(a, 0 * a, 10 * small, np.abs(pushed).max())
     place, turn = tip(model, eta[None])
-    assert place[0] == pytest.approx([0, small * DEFLECTION, 0], abs=1e-6 * small * DEFLECTION)
-    assert turn[0, 1, 0] == pytest.approx(small * SLOPE, rel=1e-6)
+    assert place[0] == pytest.approx([0, small * DEFLECTION, 0], abs=1e-6 * small * DEFLECTION)  # the way inward
+    assert turn[0, 1, 0] == pytest.approx(small * SLOPE, rel=1e-9)
 
 
 @pytest.mark.parametrize(("load", "deflection", "slope"), [("moment", 1 / 2, 1.0), ("weight", 1 / 8, 1 / 6)])
@@ -68,8 +72,8 @@ def test_other_loads(load, deflection, slope):
     a = model.forward_dynamics(eta, still, wrenches=wrenches)
     assert np.abs(a).max() < 1e-4 * np.abs(model.forward_dynamics(still, still, wrenches=wrenches)).max()
     place, turn = tip(model, eta[None])
-    assert place[0, 1] == pytest.approx(deflection * unit, rel=2e-4)
-    assert turn[0, 1, 0] == pytest.approx(slope * unit / LENGTH, rel=2e-4)
+    assert place[0, 1] == pytest.approx(deflection * unit, rel=1e-4)
+    assert turn[0, 1, 0] == pytest.approx(slope * unit / LENGTH, rel=1e-4)
 
 
 def test_a_damped_beam_relaxes_to_its_static_deflection():
@@ -81,11 +85,11 @@ def test_a_damped_beam_relaxes_to_its_static_deflection():
     result = bough.simulate(model, until=12.0, dt=2e-3, sample_rate=1)
     place, turn = tip(model, result.data.q.values[-1:])
     eta = body.static_deflection("tip", force=(0, FORCE, 0))
-    assert_same(result.data.q.values[-1], eta, 1e-9)
-    assert place[0, 1] == pytest.approx(DEFLECTION, rel=1e-6)
-    assert np.arcsin(turn[0, 1, 0]) == pytest.approx(SLOPE, rel=1e-6)
+    assert_same(result.data.q.values[-1], eta, 5 * np.exp(-27.0))
+    assert place[0, 1] == pytest.approx(DEFLECTION, rel=1e-9)
+    assert np.arcsin(turn[0, 1, 0]) == pytest.approx(SLOPE, rel=1e-9)
     inward = -(FORCE**2) * LENGTH**5 / (15 * EI**2)  # -int w'^2/2 with w' = F (L x - x^2/2)/EI
-    assert place[0, 0] == pytest.approx(inward, rel=1e-6)
+    assert place[0, 0] == pytest.approx(inward, rel=1e-9)
 
 
 # ---- let go -----------------------------------------------------------------------------------------------------------------
@@ -101,12 +105,12 @@ def test_a_preloaded_beam_vibrates_at_its_frequencies():
     t, q = result.time, result.data.q.values
     slow = w < 100.0
     assert slow.sum() >= 4
-    assert_same(q[:, slow], (eta0 * np.cos(np.outer(t, w)))[:, slow], 1e-6)
+    assert_same(q[:, slow], (eta0 * np.cos(np.outer(t, w)))[:, slow], oscillation("rk4", 100.0, 2e-4, 4 * period))
     place, _ = tip(model, q)
-    assert place[0, 1] == pytest.approx(DEFLECTION, rel=1e-6)
+    assert place[0, 1] == pytest.approx(DEFLECTION, rel=1e-9)
     sign = np.sign(place[:, 1])
     crossings = t[1:][(sign[1:] > 0) & (sign[:-1] <= 0)]
-    assert np.diff(crossings) == pytest.approx(np.full(len(crossings) - 1, period), rel=0.03)
+    assert np.diff(crossings) == pytest.approx(np.full(len(crossings) - 1, period), rel=0.03)  # the other modes' share
 
 
 def test_damping_takes_a_preloaded_beam_to_rest():
@@ -117,14 +121,14 @@ def test_damping_takes_a_preloaded_beam_to_rest():
     w, t = 2 * np.pi * body.frequencies, result.time[:, None]
     wd, slow = w * np.sqrt(1 - 0.05**2), w < 100.0
     exact = eta0 * np.exp(-0.05 * w * t) * (np.cos(wd * t) + 0.05 * w / wd * np.sin(wd * t))
-    assert_same(result.data.q.values[:, slow], exact[:, slow], 1e-6)
+    assert_same(result.data.q.values[:, slow], exact[:, slow], oscillation("rk4", 100.0, 1e-4, 3.0))
 
 
 def test_initial_rates_are_used():
     body = rod(geometric_stiffness=False)
     result = bough.simulate(welded(body, etadot0=[0.1, *np.zeros(body.n_modes - 1)]), until=1.0, dt=1e-4, sample_rate=50)
     w = 2 * np.pi * body.frequencies[0]
-    assert_same(result.data.q.values[:, 0], 0.1 / w * np.sin(w * result.time), 1e-6)
+    assert_same(result.data.q.values[:, 0], 0.1 / w * np.sin(w * result.time), oscillation("rk4", w, 1e-4, 1.0) + STEPPED)
 
 
 # ---- rest shapes ------------------------------------------------------------------------------------------------------------
@@ -134,11 +138,11 @@ def test_a_beam_in_its_rest_shape_stays():
     rest = body.static_deflection("tip", force=(0, FORCE, -FORCE))
     system = welded(body, rest=rest, eta0=rest)
     model = system.compile()
-    assert_same(model.forward_dynamics(rest, 0 * rest), 0 * rest, 1e-12, np.abs(body.K @ rest).max())
-    assert model.potential_energy(rest) == pytest.approx(0.0, abs=1e-15)
+    assert_same(model.forward_dynamics(rest, 0 * rest), 0 * rest, CANCELLING, np.abs(body.K @ rest).max())
+    assert model.potential_energy(rest) == pytest.approx(0.0, abs=PRODUCTS)
     assert model.potential_energy(0 * rest) == pytest.approx(body.strain_energy(rest))
     result = bough.simulate(system, until=1.0, dt=5e-4, sample_rate=20)
-    assert_same(result.data.q.values, np.tile(rest, (len(result.time), 1)), 1e-12)
+    assert_same(result.data.q.values, np.tile(rest, (len(result.time), 1)), STEPPED)
 
 
 def test_loads_bend_from_the_rest_shape():
@@ -147,9 +151,9 @@ def test_loads_bend_from_the_rest_shape():
     rest, bent = (body.static_deflection("tip", force=force) for force in ((0, 0, FORCE), (0, FORCE, 0)))
     model = welded(body, rest=rest).compile()
     a = model.forward_dynamics(rest + bent, 0 * rest, wrenches={("rod", "tip"): [0, 0, 0, 0, FORCE, 0]}, frame="world")
-    assert_same(a, 0 * rest, 1e-10, np.abs(body.K @ bent).max())
+    assert_same(a, 0 * rest, solving(model.mass_matrix(rest)), np.abs(body.K @ bent).max())
     a = model.forward_dynamics(rest + bent, 0 * rest)
-    assert_same(a, -body.K @ bent, 1e-10)
+    assert_same(a, -body.K @ bent, solving(model.mass_matrix(rest)))
 
 
 # ---- forces over time ----------------------------------------------------------------------------------------------------------
@@ -164,4 +168,4 @@ def test_a_table_of_forces_at_a_node():
     t, slow = result.time[:, None], w < 100.0
     steps = [np.where(t > at, 1 - np.cos(w * (t - at)), 0.0) for at in (on, off)]
     exact = f / w**2 * (steps[0] - steps[1])
-    assert_same(result.data.q.values[:, slow], exact[:, slow], 1e-5)
+    assert_same(result.data.q.values[:, slow], exact[:, slow], 2 * oscillation("rk4", 100.0, 1e-4, 1.5))  # of both switches

@@ -17,6 +17,7 @@ from bough.results.quantities import RECORDS
 from bough.results.samples import outermost
 from bough.results.summary import external_effects, nonconservative_effects
 from tests.support.result_runs import antenna, antenna_run, pendulum
+from tests.support.tolerance import CANCELLING, PRODUCTS, SWEEP
 
 BOOM, MAST = ("boom.root", "boom.tip", "boom.middle"), ("mast.root", "mast.tip")
 
@@ -51,12 +52,12 @@ def test_nodes_strain_and_shapes_are_what_the_model_says():
         seen = model.bodies(row.q.values, row.v.values)
         for node in row.node.values:
             told = seen.node(*node.split("."))
-            np.testing.assert_allclose(row.node_position.sel(node=node), told.position[0], atol=1e-13)
-            np.testing.assert_allclose(row.node_velocity.sel(node=node), told.velocity[0], atol=1e-13)
-            np.testing.assert_allclose(matrix(row.node_attitude.sel(node=node)), told.attitude[0], atol=1e-13)
-        np.testing.assert_allclose(row.strain_energy, seen.strain_energy[0], atol=1e-15)
+            np.testing.assert_allclose(row.node_position.sel(node=node), told.position[0], atol=SWEEP)
+            np.testing.assert_allclose(row.node_velocity.sel(node=node), told.velocity[0], atol=SWEEP)
+            np.testing.assert_allclose(matrix(row.node_attitude.sel(node=node)), told.attitude[0], atol=SWEEP)
+        np.testing.assert_allclose(row.strain_energy, seen.strain_energy[0], atol=PRODUCTS)
         outline = np.concatenate([seen.shape("mast")[0], seen.shape("boom")[0]])
-        np.testing.assert_allclose(row.outline, outline, atol=1e-13)
+        np.testing.assert_allclose(row.outline, outline, atol=SWEEP)
 
 
 def matrix(quaternion):
@@ -73,9 +74,9 @@ def test_deflections_are_what_the_frames_of_the_nodes_show(body):
     for i, name in enumerate(flexible.nodes.names):
         told = seen.node(body, name)
         moved = np.einsum("bij,bi->bj", turn, told.position - place) - flexible.nodes.position[i]
-        np.testing.assert_allclose(some.node_deflection.sel(node=f"{body}.{name}"), moved, atol=1e-13)
+        np.testing.assert_allclose(some.node_deflection.sel(node=f"{body}.{name}"), moved, atol=SWEEP)
         turned = Rotation.from_matrix(np.einsum("bij,bik->bjk", turn, told.attitude)).as_rotvec()
-        np.testing.assert_allclose(some.node_rotation.sel(node=f"{body}.{name}"), turned, atol=1e-13)
+        np.testing.assert_allclose(some.node_rotation.sel(node=f"{body}.{name}"), turned, atol=SWEEP)
     assert float(abs(some.node_deflection).max()) > 1e-3
 
 
@@ -101,7 +102,7 @@ def test_strain_is_part_of_the_potential_energy_and_the_total_is_kept():
     assert not data.strain_energy.sel(body=["bus", "dish"]).values.any()
     hinge = 0.5 * 10 * data.q.sel(q_name="hinge.ry") ** 2
     universal = 0.5 * 4 * (data.q.sel(q_name=["mast.ry", "mast.rz"]) ** 2).sum("q_name")
-    np.testing.assert_allclose(data.potential_energy, data.strain_energy.sum("body") + hinge + universal, rtol=1e-12)
+    np.testing.assert_allclose(data.potential_energy, data.strain_energy.sum("body") + hinge + universal, rtol=CANCELLING)
     exchanged = float(data.strain_energy.max() - data.strain_energy.min())
     assert float(abs(data.total_energy - data.total_energy[0]).max()) < 1e-5 * exchanged
     assert "strain" in data.potential_energy.attrs["long_name"]
@@ -146,7 +147,7 @@ def test_a_batch_has_nodes_of_every_run():
     start = result.data.node_deflection.isel(time=0).sel(node="boom.tip")
     boom = antenna().system.bodies["boom"].flexible
     expected = [displacements(boom, np.array([value, 0, 0, 0.005]))[1] for value in (0.0, 0.05, 0.1)]
-    np.testing.assert_allclose(start, expected, atol=1e-15)
+    np.testing.assert_allclose(start, expected, atol=PRODUCTS)
     assert " .. " in dict(bough.results.summary.rows(result))["final boom.tip"]
     result.plot("nodes")
 

@@ -3,7 +3,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-EPS = np.finfo(float).eps
+from tests.support.tolerance import CANCELLING, EPS
 
 
 def assert_same(ours, theirs, relative=1e-10, scale=0.0):
@@ -16,13 +16,20 @@ def assert_same(ours, theirs, relative=1e-10, scale=0.0):
     assert error <= relative*size, f"error {error:.3g}, {share:.3g} of {size:.3g}\n{ours}\n{theirs}"
 
 
-def solving(M, relative=1e-10):
-    """The relative error that solving with M may have: rounding, eps a term, comes back cond(M) times larger.
+def solving(M, relative=CANCELLING):
+    """The relative error that solving with M may have: rounding, eps a term, comes back cond(M) times larger; `relative` is what
+    the sweeps themselves leave of the right side, however well M is conditioned.
 
     Rates of different joints differ in unit and size, so the condition is that of M scaled to a unit diagonal: neither
     Cholesky's factors nor the sweeps see the scaling. A row of M and of its right side sums a few dozen roundings."""
     d = 1.0/np.sqrt(np.diag(M))
     return max(relative, 30*EPS*np.linalg.cond(M*np.outer(d, d)))
+
+
+def solved(model, q):
+    """The same for accelerations of a model at one state or several: the worst of them."""
+    M = np.reshape(model.mass_matrix(q), (-1, model.nv, model.nv))
+    return max(solving(each) for each in M)
 
 
 def solved_scale(M, *terms):

@@ -11,6 +11,7 @@ from tests.support import element_laws as laws
 from tests.support.compare import EPS, assert_same
 from tests.support.element_systems import chain
 from tests.support.random_systems import random_state
+from tests.support.tolerance import CANCELLING, SWEEP
 from tests.sweeps.test_force_elements import BARE, acceleration_bound, generalized, gradient
 
 
@@ -56,16 +57,16 @@ def test_as_wrenches_on_the_bare_model():
             for ours in (lanes[i], model.forward_dynamics(q[i], v[i], method=method)):
                 np.testing.assert_allclose(ours, a, rtol=0, atol=bound)
             f = BARE.reactions(q[i], v[i], a, wrenches=by, frame="world")
-            assert_same(model.reactions(q[i], v[i], a), f, 1e-10)
+            assert_same(model.reactions(q[i], v[i], a), f, CANCELLING)
     for i in range(6):
         energy = model.potential_energy(q[i]) - BARE.potential_energy(q[i])
         expected = [laws.bushing(BARE, q[i], v[i], each) for each in model.system.bushings.values()]
-        assert_same(energy, sum(each[1] for each in expected), 1e-11)
+        assert_same(energy, sum(each[1] for each in expected), CANCELLING)
         alone = model.element_forces(q[i], v[i])
         for (name, bushing), (load, _, _) in zip(model.system.bushings.items(), expected, strict=True):
             own = Rotation.from_quat(bushing.b.orient).as_matrix()
             axes = laws.motion(BARE, q[i], v[i], bushing.b.body, (0, 0, 0), bushing.b.node)[1] @ own
-            assert_same(forces[name][i], np.concatenate([axes.T @ load[:3], axes.T @ load[3:]]), 1e-11)
+            assert_same(forces[name][i], np.concatenate([axes.T @ load[:3], axes.T @ load[3:]]), CANCELLING)
             assert_same(alone[name], forces[name][i], 100*EPS*60)               # sums of some dozens of terms, in another order
 
 
@@ -118,7 +119,7 @@ def test_energy_and_momentum_at_large_angles():
         assert not data.bushing_limit.values.any()
         drifts.append([np.abs(data[name] - data[name][0]).max().item() for name in
                        ("total_energy", "angular_momentum", "linear_momentum")])
-    assert np.all(np.array(drifts[1]) < np.array(drifts[0])/12 + 1e-13)            # 16 in the limit
+    assert np.all(np.array(drifts[1]) < np.array(drifts[0])/12 + SWEEP)            # 16 in the limit
     assert drifts[1][0] < 1e-6*np.ptp(data.kinetic_energy.values)
     angles = Rotation.from_quat(data.attitude.sel(body="one")).inv()*Rotation.from_quat(data.attitude.sel(body="two"))
     assert angles.magnitude().max() > np.deg2rad(120)
@@ -131,7 +132,7 @@ def test_energy_and_momentum_at_large_angles():
 def test_dissipation_is_what_the_energy_loses():
     result = bough.simulate(pair(damping=DAMPING), q0=APART, until=3.0, dt=1e-3)
     total = result.data.total_energy.values
-    assert np.all(np.diff(total) <= 1e-12*total[0])
+    assert np.all(np.diff(total) <= CANCELLING*total[0])
     assert total[-1] < 0.5*total[0]
     assert "(dampers)" in result.summary
     assert "momentum" in result.summary                                           # which a bushing between bodies keeps
@@ -158,8 +159,8 @@ def test_moment_is_linear_in_the_angle(degrees):
     s.body("disc", joint=bough.Revolute("z"), mass=1.0, inertia=(1, 1, 2))
     s.bushing("spring", a="world", b="disc", stiffness=(5.0, 1.0))
     model, angle = s.compile(), np.deg2rad(degrees)
-    assert_same(model.forward_dynamics([angle], [0.0]), [-5.0*angle/2.0], 1e-13)
-    assert_same(model.potential_energy([angle]), 0.5*5.0*angle**2, 1e-13)
+    assert_same(model.forward_dynamics([angle], [0.0]), [-5.0*angle/2.0], SWEEP)
+    assert_same(model.potential_energy([angle]), 0.5*5.0*angle**2, SWEEP)
     assert model.forward_dynamics([0.0], [0.0]) == 0.0
 
 
@@ -234,7 +235,7 @@ def test_recorded_saved_plotted_and_drawn(tmp_path):
     data, model = result.data, result.trajectory.model
     assert data.bushing_force.dims == ("time", "bushing", "component")
     assert data.bushing_force.attrs["units"] == "N m, N"
-    assert_same(data.bushing_force.values[:, 0], model.element_forces(data.q.values, data.v.values)["mount"], 1e-12)
+    assert_same(data.bushing_force.values[:, 0], model.element_forces(data.q.values, data.v.values)["mount"], CANCELLING)
     assert "bushing mount" in result.summary
     again = bough.open_result(result.save(tmp_path / "run.nc"))
     assert again.system == result.system

@@ -36,6 +36,7 @@ from tests.support.mechanisms import (
     two_bodies,
 )
 from tests.support.peers import peer as engine
+from tests.support.tolerance import FORMULA, SWEEP
 
 METHODS = ("order-n", "dense")
 g = 9.81
@@ -138,17 +139,17 @@ def test_assembled_states_are_closed(name):
     """To rounding, in position and in speed, by bough's own gaps and by the witness's; and closed states stay as they are."""
     case, model, q, v, _ = closed(name)
     speed = 1.0 + np.abs(v).max()
-    assert np.abs(gaps(model, q)).max() < 1e-14
-    assert np.abs(gaps(model, q, v)).max() < 1e-14*speed
+    assert np.abs(gaps(model, q)).max() < FORMULA
+    assert np.abs(gaps(model, q, v)).max() < FORMULA*speed
     for i in STATES:
         stands = maximal.places(case.system, q[i], v[i])
         for loop in maximal.loop_constraints(case.system):
             now = loop.residual(stands)
-            assert np.abs(now.value).max() < 1e-14
-            assert np.abs(now.rate).max() < 1e-13*speed
+            assert np.abs(now.value).max() < FORMULA
+            assert np.abs(now.rate).max() < SWEEP*speed
     again = model.assemble(q, v)
-    np.testing.assert_allclose(again[0], q, rtol=0, atol=1e-14)
-    np.testing.assert_allclose(again[1], v, rtol=0, atol=1e-13*speed)
+    np.testing.assert_allclose(again[0], q, rtol=0, atol=FORMULA)
+    np.testing.assert_allclose(again[1], v, rtol=0, atol=SWEEP*speed)
 
 
 @pytest.mark.parametrize("name", PLANAR)
@@ -157,7 +158,7 @@ def test_turned_in_space(name, seed):
     """Planar mechanisms in any plane, whose loops are seen from any frames: redundant directions are then nowhere along axes."""
     case, model, q, v, tau = closed(name)
     other = turned(case.system, *(Rotation.random(random_state=s) for s in (seed, 100 + seed))).compile()
-    np.testing.assert_allclose(gaps(other, q), 0.0, atol=1e-14)
+    np.testing.assert_allclose(gaps(other, q), 0.0, atol=FORMULA)
     for method in METHODS:
         here, there = (each.forward_dynamics(q, v, tau, dynamics=method) for each in (model, other))
         for a, again, *state in zip(here, there, q, v, tau, strict=True):
@@ -194,7 +195,7 @@ def test_the_cut_does_not_matter(name):
         q = maximal.retracted(s, case.q, 0.02*rng.normal(size=model.nv))
         q, v = model.assemble(q, case.v + 0.2*rng.normal(size=model.nv))
         new_q, new_v = other.state(s, q, v)
-        np.testing.assert_allclose(gaps(there, new_q), 0.0, atol=1e-13) if there.system.loops else None
+        np.testing.assert_allclose(gaps(there, new_q), 0.0, atol=SWEEP) if there.system.loops else None
         for method in METHODS:
             a = model.forward_dynamics(q, v, dynamics=method)
             new = there.forward_dynamics(new_q, new_v, dynamics=method)
@@ -347,7 +348,7 @@ def test_loop_on_welded_bodies():
     s.loop("pin", joint=bough.Revolute("y"), a=bough.Frame("eye", orient=(0, 1, 0, 0)), b=bough.Frame("lug", at=(0.3, 0, 0)))
     model, plain = s.compile(), whole.system.compile()
     q, v = plain.assemble(whole.q, whole.v)
-    np.testing.assert_allclose(model.assemble(q, v), [q, v], rtol=0, atol=1e-14)
+    np.testing.assert_allclose(model.assemble(q, v), [q, v], rtol=0, atol=FORMULA)
     for method in METHODS:
         a, forces = plain.forward_dynamics(q, v, dynamics=method), plain.constraint_forces(q, v, dynamics=method)
         bound, of_forces = rounding(plain, q, v, 0*v, a)

@@ -5,10 +5,11 @@ import pytest
 import bough
 from bough.analyze.loop_constraints import moved
 from tests.support import element_laws as laws
-from tests.support.compare import EPS, assert_same
+from tests.support.compare import EPS, assert_same, solved
 from tests.support.element_systems import ACROSS, GRAVITY, MOORED, WATER, add_all, add_buoyancy, add_lines, add_restoring, chain
 from tests.support.peers import peer
 from tests.support.random_systems import random_state
+from tests.support.tolerance import STEPPED
 
 BARE = chain().compile()
 ADDERS = {"lines": add_lines, "restoring": add_restoring, "buoyancy": add_buoyancy, "all": add_all}
@@ -56,9 +57,9 @@ def test_as_wrenches_on_the_bare_model(kind):
             for ours in (lanes[i], model.forward_dynamics(q[i], v[i], dynamics=method)):
                 np.testing.assert_allclose(ours, a, rtol=0, atol=bound)
             scale = max(np.abs(term).max() for term in (BARE.bias(q[i], v[i]), BARE.inverse_dynamics(q[i], v[i], a)))
-            assert_same(model.inverse_dynamics(q[i], v[i], a), 0*v[i], 1e-10, scale)
+            assert_same(model.inverse_dynamics(q[i], v[i], a), 0*v[i], solved(BARE, q[i]), scale)
             f = BARE.reactions(q[i], v[i], a, wrenches=by, frame="world")
-            assert_same(model.reactions(q[i], v[i], a), f, 1e-10)
+            assert_same(model.reactions(q[i], v[i], a), f, 1e-11)                           # as its forces: quadrature
 
 
 def test_one_state_and_four_lanes_are_the_same():
@@ -179,12 +180,13 @@ def test_in_a_closed_loop(method):
     q, v = model.assemble(v=[1.0, 0.0, 0.0])
     by = wrenches(model, bare, q, v)
     a = bare.forward_dynamics(q, v, wrenches=by, frame="world", dynamics=method)
-    assert_same(model.forward_dynamics(q, v, dynamics=method), a, 1e-10)
-    assert_same(np.tile(a, (4, 1)), model.forward_dynamics(np.tile(q, (4, 1)), v, dynamics=method), 1e-10)
+    assert_same(model.forward_dynamics(q, v, dynamics=method), a, solved(bare, q))
+    assert_same(np.tile(a, (4, 1)), model.forward_dynamics(np.tile(q, (4, 1)), v, dynamics=method), solved(bare, q))
     theirs = bare.constraint_forces(q, v, wrenches=by, frame="world", dynamics=method)["pin"]
-    assert_same(model.constraint_forces(q, v, dynamics=method)["pin"], theirs, 1e-9)
+    # forces in joints balance those of the cut tree, which are some times larger: 10 times what accelerations may be off
+    assert_same(model.constraint_forces(q, v, dynamics=method)["pin"], theirs, 10*solved(bare, q))
     f = bare.reactions(q, v, a, 0*v, wrenches=by, frame="world")
-    assert_same(model.reactions(q, v, a, 0*v), f, 1e-9)
+    assert_same(model.reactions(q, v, a, 0*v), f, 10*solved(bare, q))
 
 
 def test_batches_of_parameters():
@@ -197,7 +199,7 @@ def test_batches_of_parameters():
         member = model.with_parameters({"sled.at": ats[i], "arm.at": ats[::-1][i]})
         alone = bough.simulate(member, **run)
         for name in ("line_tension", "element_force"):
-            assert_same(together.data[name].values[i], alone.data[name].values, 1e-12)
+            assert_same(together.data[name].values[i], alone.data[name].values, STEPPED)
 
 
 def test_in_orbit_a_line_between_bodies_keeps_momentum():
@@ -212,7 +214,7 @@ def test_in_orbit_a_line_between_bodies_keeps_momentum():
     model, bare = pair(True), pair(False)
     q, v = random_state(model, np.random.default_rng(5))
     by = wrenches(model, bare, q, v)
-    assert_same(model.forward_dynamics(q, v), bare.forward_dynamics(q, v, wrenches=by, frame="world"), 1e-11)
+    assert_same(model.forward_dynamics(q, v), bare.forward_dynamics(q, v, wrenches=by, frame="world"), solved(bare, q))
     moored = bare.system.copy()
     moored.line("mooring", a="world", b="one", stiffness=1.0, length=1.0)
     with pytest.raises(bough.ModelError, match="line 'mooring' acts between a body and the world; with central gravity"):

@@ -7,8 +7,9 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import bough
-from tests.support.compare import assert_same
+from tests.support.compare import assert_same, solved
 from tests.support.random_systems import random_state
+from tests.support.tolerance import CANCELLING, FORMULA, PRODUCTS, SWEEP
 
 TIMES = np.array([0.5, 1.0, 2.5, 3.0, 4.5])
 VALUES = np.array([1.0, -2.0, 0.5, 4.0, 3.0])
@@ -38,9 +39,9 @@ def assert_torques(model, expected, q, v, **keywords):
     """Forward dynamics by both methods as with these torques on the bare model; inverse dynamics asks for no more."""
     a = BARE.forward_dynamics(q, v, expected)
     for method in ("order-n", "dense"):
-        assert_same(model.forward_dynamics(q, v, dynamics=method, **keywords), a, 1e-11)
+        assert_same(model.forward_dynamics(q, v, dynamics=method, **keywords), a, solved(BARE, q))
     more = model.inverse_dynamics(q, v, a, **keywords)
-    assert_same(more, np.zeros_like(expected), 1e-11, np.abs(BARE.bias(q, v)).max())
+    assert_same(more, np.zeros_like(expected), solved(BARE, q), np.abs(BARE.bias(q, v)).max())
 
 
 @pytest.mark.parametrize("n", [None, 5])
@@ -59,7 +60,7 @@ def test_springs_and_dampers(n):
     tau[..., 12:] = -np.array([1, 2, 3])*v[..., 12:]
     assert_torques(model, tau, q, v)
     stretch = (k*(q[..., 7:12] - rest)**2).sum(-1) + 6.0*q[..., 12]**2 + (np.array([7, 8, 9])*q[..., :3]**2).sum(-1)
-    assert_same(model.potential_energy(q) - BARE.potential_energy(q), 0.5*stretch, 1e-12)
+    assert_same(model.potential_energy(q) - BARE.potential_energy(q), 0.5*stretch, CANCELLING)
 
 
 @pytest.mark.parametrize("n", [None, 6])
@@ -72,7 +73,7 @@ def test_constant_torques(n):
     tau[..., SLED], tau[..., 11] = (1, -2, 3, 4, 5), 2.0
     assert_torques(model, tau, q, v)
     more = np.random.default_rng(3).normal(size=v.shape)
-    assert_same(model.forward_dynamics(q, v, more), BARE.forward_dynamics(q, v, tau + more), 1e-11)
+    assert_same(model.forward_dynamics(q, v, more), BARE.forward_dynamics(q, v, tau + more), solved(BARE, q))
 
 
 def table_value(kind, t, values=VALUES):
@@ -108,7 +109,7 @@ def test_cubic_table_is_smooth_and_meets_its_values():
 
     def force(t):
         return model.forward_dynamics(np.zeros((len(t), 1)), [0.0], t=t)[:, 0]
-    assert_same(force(TIMES), VALUES, 1e-14)
+    assert_same(force(TIMES), VALUES, FORMULA)
     h = 1e-3
 
     def curvature(t):
@@ -139,9 +140,9 @@ def test_described_wrenches(body, frame):
     given = np.broadcast_to(np.concatenate(np.broadcast_arrays(moment, force), axis=-1), (5, 6))
     a = BARE.forward_dynamics(q, v, wrenches={body: shifted(given, at)})
     for method in ("order-n", "dense"):
-        assert_same(model.forward_dynamics(q, v, dynamics=method), a, 1e-11)
-        assert_same(model.forward_dynamics(q[0], v[0], dynamics=method), a[0], 1e-11)
-    assert_same(model.inverse_dynamics(q, v, a), 0*v, 1e-11, np.abs(BARE.bias(q, v)).max())
+        assert_same(model.forward_dynamics(q, v, dynamics=method), a, solved(BARE, q))
+        assert_same(model.forward_dynamics(q[0], v[0], dynamics=method), a[0], solved(BARE, q[0]))
+    assert_same(model.inverse_dynamics(q, v, a), 0*v, solved(BARE, q), np.abs(BARE.bias(q, v)).max())
 
 
 def test_a_force_by_its_power():
@@ -150,7 +151,7 @@ def test_a_force_by_its_power():
     model = chain(wrenches=[{"body": "plate", "force": force, "moment": moment, "at": at, "frame": "world"}])
     q, v = random_state(model, np.random.default_rng(6))
     J = BARE.jacobian(q, "plate", at)
-    assert_same(BARE.bias(q, v) - model.bias(q, v), J.T @ np.concatenate([moment, force]), 1e-12)
+    assert_same(BARE.bias(q, v) - model.bias(q, v), J.T @ np.concatenate([moment, force]), CANCELLING)
 
 
 @pytest.mark.parametrize("kind", ["linear", "hold", "cubic"])
@@ -166,9 +167,9 @@ def test_wrench_tables(kind):
     bus = np.hstack([values, 0*values])
     extra = np.random.default_rng(8).normal(size=6)
     a = BARE.forward_dynamics(q, v, wrenches={"tool": tool + extra, "bus": bus})
-    assert_same(model.forward_dynamics(q, v, t=INSTANTS, wrenches={"tool": extra}), a, 1e-11)
+    assert_same(model.forward_dynamics(q, v, t=INSTANTS, wrenches={"tool": extra}), a, solved(BARE, q))
     for i in range(0, len(q), 3):
-        assert_same(model.forward_dynamics(q[i], v[i], t=INSTANTS[i], wrenches={"tool": extra}), a[i], 1e-11)
+        assert_same(model.forward_dynamics(q[i], v[i], t=INSTANTS[i], wrenches={"tool": extra}), a[i], solved(BARE, q[i]))
 
 
 def test_motor_tables():
@@ -179,8 +180,8 @@ def test_motor_tables():
     q, t = np.tile([0, 0, 0, 0, 0, 0, 1.0], (len(INSTANTS), 1)), np.array(INSTANTS)
     motor = table_value("linear", t)
     model = s.compile()
-    assert_same(model.forward_dynamics(q, np.zeros(6), t=t)[:, 3], -motor/(2.0 - 0.1), 1e-13)
-    assert_same(model.wheel_accelerations(q, np.zeros(6), t=t)[:, 0], motor/0.1 + motor/(2.0 - 0.1), 1e-13)
+    assert_same(model.forward_dynamics(q, np.zeros(6), t=t)[:, 3], -motor/(2.0 - 0.1), SWEEP)
+    assert_same(model.wheel_accelerations(q, np.zeros(6), t=t)[:, 0], motor/0.1 + motor/(2.0 - 0.1), SWEEP)
 
 
 def test_a_load_on_the_ground_moves_nothing():
@@ -191,13 +192,13 @@ def test_a_load_on_the_ground_moves_nothing():
     free = s.compile().forward_dynamics([0.2], [0.3])
     s.wrench("push", body="bench", force=(100, 200, 300), moment=(1, 2, 3))
     model = s.compile()
-    assert_same(model.forward_dynamics([0.2], [0.3], wrenches={"bench": [1, 2, 3, 4, 5, 6]}), free, 1e-15)
+    assert_same(model.forward_dynamics([0.2], [0.3], wrenches={"bench": [1, 2, 3, 4, 5, 6]}), free, PRODUCTS)
     f = model.reactions([0.2], [0.3], free)
     seen = model.bodies([0.2], [0.3], free)
     (alpha, a), w, arm = np.split(seen.acceleration[0, 1], 2), seen.rate[0, 1], (seen.com - seen.position)[0, 1]
     inertial = 1.0*(a + np.cross(alpha, arm) + np.cross(w, np.cross(w, arm)))
     weight, push = np.array([0, 0, 6*9.81]), np.array([100, 200, 300])
-    assert_same(f[0, 3:], inertial + weight - push, 1e-12)
+    assert_same(f[0, 3:], inertial + weight - push, CANCELLING)
 
 
 def test_any_argument_can_lead_with_the_batch():

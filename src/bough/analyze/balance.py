@@ -1,15 +1,15 @@
-"""Whether accelerations are what the description asks for: balances of energy and momentum at single states [B 96].
+"""Checks of accelerations against the description: balances of energy and momentum at single states [B 96].
 
-Energy E, momenta p and H (about the mass center) and the mass center c are sums over the bodies as they are described; with the
-accelerations that the sweeps found they change along the motion, q o exp(s v), v + s a, by
+Energy E, momenta p and H (about the mass center) and the mass center c are sums over the described bodies. With the accelerations
+of the sweeps they change along the motion, q o exp(s v), v + s a, by
 
     c' = p/m,    E' = P,    p' = F,    H' = N                                                                             [B 96]
 
-where P is the power of all that is no potential, and F and N what acts from outside, each by the description too. Rates are
-differences of fourth order. An inertia, a torque or a frame that the sweeps take for another one than is described shows here; an
-error of the kinematics in the first. What cannot be told from outside is named, with the reason.
+where P is the power of all non-potential forces, and F and N are the external force and moment, all from the description. Rates
+are fourth-order differences. The balances reveal an inertia, a torque or a frame that the sweeps use differently from the
+description; the first one reveals errors of the kinematics. Balances that cannot be evaluated are listed with the reason.
 
-What leaves tanks at single states: rates of the masses in them, and of the momenta and the energy that go [B 91].
+Also the flow out of tanks at single states: the rates of their masses, and of the expelled momenta and energy [B 91].
 """
 from __future__ import annotations
 
@@ -46,21 +46,21 @@ STILL = 1e-6                # m/s^2: with SHARE, accelerations of a system at re
 
 @dataclass(frozen=True)
 class Imbalance:
-    """What is left of a balance in each state, beside the sum of its terms and what rounding of the differences may leave."""
+    """The residual of a balance in each state, the sum of its terms, and the rounding error of the differences."""
     left: Floats            # (states,)
     terms: Floats           # (states,)
     noise: Floats           # (states,)
 
     @property
     def share(self) -> Floats:
-        """(states,): of its terms; what rounding explains counts for nothing."""
+        """(states,): residual relative to the terms, not counting rounding."""
         return np.asarray(self.left/np.maximum(self.terms + self.noise/SHARE, 1e-300))
 
 
 @dataclass
 class Balance:
-    """What is left of "places", "motion", "energy", "momentum", "angular momentum" and "equations of motion"; and why the others
-    are not told."""
+    """Residuals of "places", "motion", "energy", "momentum", "angular momentum" and "equations of motion"; and the reasons for
+    those left out."""
     found: dict[str, Imbalance] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
 
@@ -71,12 +71,12 @@ class Balance:
 
     @property
     def broken(self) -> dict[str, float]:
-        """Those that are not kept."""
+        """The violated ones."""
         return {name: share for name, share in self.worst.items() if not share <= SHARE}
 
 
 def balance(model: CompiledModel, batch: Batch, a: Floats | None = None) -> Balance:
-    """Of the states of a batch, under its inputs: with the accelerations a of v (those of the sweeps, if not given)."""
+    """The balance of the states of a batch under its inputs, with accelerations a (by default those of the sweeps)."""
     states, result = States(model, clear_of_knots(model, batch) if model.system.tanks and a is None else batch, a), Balance()
     checks: dict[str, tuple[Callable[[], Imbalance], Callable[[], str]]] = {
         "places": (states.places, str), "motion": (states.motion, states.no_motion), "energy": (states.energy, states.no_energy),
@@ -91,34 +91,27 @@ def balance(model: CompiledModel, batch: Batch, a: Floats | None = None) -> Bala
 
 
 class States:
-    """States with their accelerations, and the rates of what the bodies hold."""
+    """States with their accelerations, and rates of quantities of the bodies."""
 
     def __init__(self, model: CompiledModel, batch: Batch, a: Floats | None) -> None:
         self.emptying, self.exhaust = np.zeros((batch.n, 0)), np.zeros((batch.n, 7))
         if model.system.tanks:
             self.emptying, self.exhaust = flow_rates(model, batch)
         self.model, self.system, self.batch, self.n = model, model.system, batch, batch.n
-        rows = forward(model, batch).rows
-        self.a = np.ascontiguousarray(rows[:, :model.nv] if a is None else a)
-        self.wheels = rows[:, model.nv:model.nv + model.nw]
-        self.orbit = rows[:, model.nv + model.nw:model.nv + model.nw + 6*model.in_orbit]
+        found = forward(model, batch)
+        self.a, self.wheels, self.orbit = np.ascontiguousarray(found.v if a is None else a), found.wheels, found.orbit
         fastest = np.maximum(np.abs(batch.v).max(axis=1, initial=1.0), np.sqrt(np.abs(self.a).max(axis=1, initial=1.0)))
         self.h = REACH/fastest
 
     def at(self, s: float) -> Bodies:
-        """All bodies where the motion leads in s steps."""
+        """All bodies after s steps along the motion."""
         model, d = self.model, (s*self.h)[:, None]
-        options: dict[str, Any] = {"t": self.batch.t[:, 0]}
-        if model.nw:
-            options["wheels"] = self.batch.state.wheels + d*self.wheels
-        if model.in_orbit:
-            options["orbit"] = self.batch.state.orbit + d*self.orbit
-        if model.system.tanks:
-            options["tanks"] = self.batch.state.tanks + d*self.emptying
-        return bodies_in(model, model.batch(self.moved(d), self.batch.v + d*self.a, **options))
+        rates = {"wheels": self.wheels, "orbit": self.orbit, "tanks": self.emptying}
+        options: dict[str, Any] = {name: part + d*rates[name] for name, part in model.state_options(self.batch.state).items()}
+        return bodies_in(model, model.batch(self.moved(d), self.batch.v + d*self.a, t=self.batch.t[:, 0], **options))
 
     def moved(self, d: Floats) -> Floats:
-        """(states, nq): coordinates after the times d; in orbit they count from the mass center, which propellant moves [B 94]."""
+        """(states, nq): coordinates after times d; in orbit relative to the mass center, which moves with the propellant [B 94]."""
         q = moved_along(self.model, self.batch.q, d*self.batch.v)
         for body in self.system.bodies.values() if self.model.in_orbit and self.system.tanks else ():
             if body.parent is None:
@@ -135,7 +128,7 @@ class States:
         return [(weight, self.at(s)) for s, weight in STENCIL]
 
     def rate(self, of: Callable[[Bodies], Floats]) -> Floats:
-        """(states, ...): the time derivative of what bodies hold."""
+        """(states, ...): the time derivative of a quantity of the bodies."""
         total = sum(weight*of(bodies) for weight, bodies in self.around)
         return np.asarray((np.asarray(total).T/self.h).T)
 
@@ -144,7 +137,7 @@ class States:
 
     # ---- kinematics ------------------------------------------------------------------------------------------------------------
     def places(self) -> Imbalance:
-        """Positions of the bodies, joint by joint from the description, as far as no flexible body is between."""
+        """Positions of the bodies, joint by joint from the description, up to the first flexible body."""
         known: dict[str | None, tuple[Floats, Floats]] = {None: (np.zeros((self.n, 3)), np.tile(np.eye(3), (self.n, 1, 1)))}
         left, size = np.zeros(self.n), np.zeros(self.n)
         for body in depth_first(self.system):
@@ -174,7 +167,7 @@ class States:
         return "closed loops" if self.model.constrained else "an orbit" if self.model.in_orbit else ""
 
     def equations(self) -> Imbalance:
-        """The joint torques that the accelerations need, by the inverse dynamics, less those that act."""
+        """The joint torques of the inverse dynamics for the accelerations, minus the applied ones."""
         free = np.flatnonzero(self.model.free)
         rest = self.model.changed(self.batch, torques=False)
         needed, bare = inverse(self.model, rest, self.a), inverse(self.model, rest, np.zeros_like(self.a))
@@ -184,7 +177,7 @@ class States:
 
     # ---- energy ----------------------------------------------------------------------------------------------------------------
     def no_energy(self) -> str:
-        """Effects whose power nobody but the sweeps knows."""
+        """Effects whose power only the sweeps know."""
         system, inputs = self.system, self.model.named_inputs(self.batch.inputs.ports)
         dampers = [name for name, element in system.elements.items() if element.nonconservative_effects()]
         slow = [name for name, coupling in system.couplings.items() if getattr(coupling, "damping", 0.0)]
@@ -197,16 +190,16 @@ class States:
         return ", ".join(what for what, present in found.items() if present)
 
     def energy(self) -> Imbalance:
-        """E' = P, less what goes with propellant."""
+        """E' = P, minus the energy of expelled propellant."""
         kinetic, potential = self.rate(kinetic_energy), self.rate(attrgetter("potential_energy"))
         powers = self.powers() | {"exhaust": -self.exhaust[:, 6]}
         terms = np.abs(kinetic) + np.abs(potential) + sum(np.abs(each) for each in powers.values())
-        places = [self.here, *(bodies for _, bodies in self.around)]            # of a start at rest, too
+        places = [self.here, *(bodies for _, bodies in self.around)]            # also valid at rest
         size = np.max([np.abs(bodies.kinetic_energy) + np.abs(bodies.potential_energy) for bodies in places], axis=0)
         return Imbalance(np.abs(kinetic + potential - sum(powers.values())), terms, self.noise(size))
 
     def powers(self) -> dict[str, Floats]:
-        """(states,) [W] of all that is no potential, by what it is."""
+        """(states,) [W]: powers of all non-potential forces, by cause."""
         v, system, t = self.batch.v, self.system, self.batch.t[:, 0]
         given = self.batch.inputs
         tau = np.concatenate([given.tau, given.motors], axis=1) + given.ports @ self.model.port_torques
@@ -229,7 +222,7 @@ class States:
                 "drives": sum((force*v[:, names.index(name)] for name, force in drives.items()), np.zeros(self.n))}
 
     def motor_power(self) -> Floats:
-        """As described: of a driven wheel its torque times its speed; of one whose speed is held, J Omega (e.omega)'."""
+        """From the description: torque times speed for a driven wheel, J Omega (e.omega)' for one with a held speed."""
         power, t, speeds = np.zeros(self.n), self.batch.t[:, 0], self.batch.state.wheels
         for j, wheel in enumerate(self.system.wheels.values()):
             if wheel.torque is not None:
@@ -264,7 +257,7 @@ class States:
         return found
 
     def carrier(self, frame: Frame) -> Floats:
-        """The axes of what carries a frame: those of its body or node."""
+        """The axes of the body or node that carries a frame."""
         return self.here.frame(frame).attitude @ rotation_matrix(frame.orient).T
 
     def wrench_power(self, wrenches: Wrenches) -> Floats:
@@ -293,7 +286,7 @@ class States:
         return power
 
     def orbit_power(self) -> Floats:
-        """In orbit the frame that all speeds are in moves: what acts from outside also works along the orbit."""
+        """In orbit the reference frame of all speeds moves: external forces also do work along the orbit."""
         if not self.model.in_orbit:
             return np.zeros(self.n)
         force = sum((push for *_, push in [*self.external(), *self.through_roots()]), np.zeros((self.n, 3)))
@@ -301,7 +294,7 @@ class States:
 
     # ---- momentum --------------------------------------------------------------------------------------------------------------
     def no_momentum(self) -> str:
-        """What acts from outside, but is known to the sweeps only."""
+        """External effects that only the sweeps know."""
         system = self.system
         found = {"central gravity": isinstance(system.gravity, CentralGravity), "force elements": system.elements,
                  "loops to the world": any(loop.external_effects() for loop in system.loops.values()),
@@ -315,7 +308,7 @@ class States:
 
     @cached_property
     def outside(self) -> tuple[Floats, Floats]:
-        """Force, and moment about the mass center."""
+        """External force, and moment about the mass center."""
         center, gravity = self.here.center_of_mass, np.asarray(self.system.gravity, float)
         force = np.outer(self.total, gravity)
         moment = np.zeros_like(force)
@@ -324,7 +317,7 @@ class States:
         return force, moment
 
     def through_roots(self) -> list[tuple[Floats, Floats, Floats, Floats, Floats]]:
-        """What comes from the world: along a free joint what is given, through others what the bodies outboard need."""
+        """Loads from the world: the given forces along a free joint, the reactions of other joints."""
         found, t, given = [], self.batch.t[:, 0], self.batch.inputs
         tau = given.tau + (given.ports @ self.model.port_torques)[:, :self.model.nv]
         needed: Floats | None = None
@@ -344,7 +337,7 @@ class States:
 
     @cached_property
     def sizes(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """Of linear and angular momentum, how much the bodies have, and how fast that of each changes."""
+        """Magnitudes of linear and angular momentum summed over the bodies, and of their rates."""
         (linear, angular), arm = self.here._momenta, np.linalg.norm(
             self.here.frames.position - self.here.center_of_mass[:, None], axis=2).max(axis=1, initial=0.0)
         changes = [np.abs(self.rate(lambda bodies, i=i: bodies._momenta[i])).sum(axis=(1, 2)) for i in (0, 1)]  # type: ignore[misc]
@@ -360,14 +353,14 @@ class States:
         return np.broadcast_to(self.here.mass.sum(axis=-1), (self.n,))
 
     def momentum(self) -> Imbalance:
-        """p' = F, less what goes with propellant."""
+        """p' = F, minus the momentum of expelled propellant."""
         (rate, force), (size, _, change, _) = (self.rate(lambda bodies: bodies.momentum[:, 3:]), self.outside[0]), self.sizes
         force = force - self.exhaust[:, 3:6]
         fastest = self.total*np.abs(self.here.frames.velocity).max(axis=(1, 2), initial=0.0)
         return Imbalance(norm(rate - force), norm(rate) + norm(force) + change, self.noise(size + fastest))
 
     def angular_momentum(self) -> Imbalance:
-        """H' = N, about where the mass center is now, less what goes with propellant."""
+        """H' = N about the present mass center, minus the momentum of expelled propellant."""
         center, (_, size, _, change) = self.here.center_of_mass, self.sizes
         rate = self.rate(lambda bodies: bodies.momentum[:, :3] + np.cross(bodies.center_of_mass - center, bodies.momentum[:, 3:]))
         moment = self.outside[1] - (self.exhaust[:, :3] - np.cross(center, self.exhaust[:, 3:6]))
@@ -375,14 +368,14 @@ class States:
 
 
 def kinetic_energy(bodies: Bodies) -> Floats:
-    """In orbit also where the bodies have a momentum against their mass center, as in states that no run has."""
+    """In orbit also for states in which the bodies have momentum relative to their mass center, which no run has."""
     if not bodies.model.in_orbit:
         return bodies.kinetic_energy
     return bodies.kinetic_energy + np.einsum("bi,bi->b", bodies.momentum[:, 3:], bodies.batch.state.orbit[:, 3:])
 
 
 def across(joint: Joint, x: Floats, R: Floats, q: Floats) -> tuple[Floats, Floats]:
-    """Place and attitude behind a joint: its translations along axes on the parent's side, then its rotations."""
+    """Position and attitude outboard of a joint: its translations along axes of the parent, then its rotations."""
     slides = len(joint.translations)
     x = x + np.einsum("bij,bj->bi", R, q[:, :slides] @ np.asarray(joint.translations, float).reshape(slides, 3))
     if joint.spherical:
@@ -394,18 +387,18 @@ def across(joint: Joint, x: Floats, R: Floats, q: Floats) -> tuple[Floats, Float
 
 
 def model_loops(system: System) -> bool:
-    """Whether loops share what comes from the world with roots that do not float."""
+    """Whether loops and roots that are not free joints share the loads from the world."""
     return bool(system.loops) and any(body.parent is None and not is_free(body.joint) for body in system.bodies.values())
 
 
 def rate_about(wheel: Wheel, bodies: Bodies) -> Floats:
-    """(states,): e.omega of what carries a wheel."""
+    """(states,): e.omega of the body or node that carries a wheel."""
     place = bodies.place(wheel.body, wheel.node)
     return np.asarray(np.einsum("bij,j,bi->b", place.attitude, np.asarray(wheel.axis), place.rate))
 
 
 def linearized(system: System) -> bool:
-    """Whether a body's deformation is left out of its inertia."""
+    """Whether the inertia of some flexible body ignores its deformation."""
     return any(body.flexible is not None and body.flexible.variant != "full" for body in system.bodies.values())
 
 
@@ -422,7 +415,7 @@ def turn(attitude: Floats, vectors: Floats) -> Floats:
 
 
 def signal(value: Any, t: Floats) -> Floats:
-    """(times,) or (times, 3): a constant, or what a table of the description says."""
+    """(times,) or (times, 3): a constant, or the values of a time table."""
     if not isinstance(value, TimeTable):
         return np.broadcast_to(np.asarray(value, float), (len(t), *np.shape(value)))
     times, rows = np.asarray(value.times), np.asarray(value.values, float)
@@ -455,11 +448,11 @@ def moved_along(model: CompiledModel, q: Floats, d: Floats) -> Floats:
     return found
 
 
-CLEAR = 1e-2                # s of flow: how far balances stay from knots of the properties, where slopes jump
+CLEAR = 1e-2                # s of flow: distance of balances from knots of the tank properties, where slopes jump
 
 
 def flow_rates(model: CompiledModel, batch: Batch) -> tuple[Floats, Floats]:
-    """(states, tanks): m'; (states, 7): rates of angular and linear momentum in the world of what leaves, and of its energy."""
+    """(states, tanks): m'; (states, 7): rates of the angular and linear momentum (world) and the energy of the exhaust."""
     running = model.with_law_states(0)
     layout, shared = running.layout, batch.state.layout.tanks.stop
     x = np.zeros((batch.n, layout.nx))
@@ -471,12 +464,12 @@ def flow_rates(model: CompiledModel, batch: Batch) -> tuple[Floats, Floats]:
 
 
 def clear_of_knots(model: CompiledModel, batch: Batch) -> Batch:
-    """The same states, with a little more or less in tanks that are full, empty, or at a knot of their properties."""
+    """The same states with slightly changed masses in tanks that are full, empty, or at a knot of their properties."""
     x = batch.x.copy()
     masses, step = batch.state.layout.view(x).tanks, CLEAR*np.abs(flow_rates(model, batch)[0])
     for tank, own, reach in zip(model.system.tanks.values(), masses.T, step.T, strict=True):
         knots = tank.knots()
         near = np.abs(own[:, None] - knots).argmin(axis=1)
-        aside = np.where(near == len(knots) - 1, -1.0, 1.0)*reach
-        own[:] = np.where(np.abs(own - knots[near]) < reach, np.clip(knots[near] + aside, 0.0, tank.full), own)
+        offset = np.where(near == len(knots) - 1, -1.0, 1.0)*reach
+        own[:] = np.where(np.abs(own - knots[near]) < reach, np.clip(knots[near] + offset, 0.0, tank.full), own)
     return replace(batch, state=batch.state.layout.view(x))

@@ -1,7 +1,7 @@
 """Derivatives of accelerations, wheel and orbit rates, multipliers of loops and outputs along directions, in a batch of states.
 
-A direction of q is one of v: q moves from q0 to q0 o exp(d), so that a quaternion p moves along p o (d, 0)/2 [B 1], and nothing has
-to be said of its length.
+A direction of q is one of v: q moves from q0 to q0 o exp(d), so that a quaternion p moves along p o (d, 0)/2 [B 1] and keeps its
+length.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.analyze.equations_of_motion import check_finite, room_for
+from bough.analyze.equations_of_motion import Accelerations, check_finite, room_for
 from bough.analyze.output_derivatives import DESCRIBED, OutputsAlong, described_share, is_swept
 from bough.analyze.parameters import parameter, table_directions, unshared
 from bough.analyze.signals import known_outputs, outputs
@@ -28,9 +28,9 @@ from bough.sweeps import tangents
 
 @dataclass(frozen=True)
 class Directions:
-    """m directions, in all that accelerations depend on; what is not given does not change.
+    """m directions in the variables of the accelerations; variables that are not given do not change.
 
-    Each array is (m, numbers), the same directions at every state, or (n, m, numbers): directions of its own for each of n states.
+    Each array is (m, numbers), the same directions at every state, or (n, m, numbers), separate directions for each of n states.
     """
     q: Floats | None = None             # nv numbers: a rotation along the angular velocity in the outer body's axes
     v: Floats | None = None             # nv
@@ -45,7 +45,7 @@ class Directions:
 
     @property
     def m(self) -> int:
-        """How many."""
+        """The number of directions."""
         sizes = {np.shape(value)[-2] for value in self._given()} or {0}
         if len(sizes) != 1:
             raise StateError(f"directions: there are {sorted(sizes)} of them in different parts; give as many in each")
@@ -56,7 +56,7 @@ class Directions:
 
     @staticmethod
     def along(sizes: "dict[str, int]", names: Sequence[str] = ()) -> "Directions":
-        """Unit directions along every number of these parts, one part behind the other.
+        """Unit directions along every entry of these parts, one part after the other.
 
         >>> Directions.along({"q": 1, "tau": 2}).tau.tolist()
         [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
@@ -71,28 +71,14 @@ class Directions:
 @dataclass(frozen=True)
 class Tangents:
     """Values (n, ...) and their derivatives (n, m, ...) along m directions at n states."""
-    model: CompiledModel
-    rates: Floats                               # (n, nv + nw + 6 in orbit + multipliers)
-    along: Floats                               # (n, m, the same)
+    rates: Accelerations
+    along: Accelerations
     outputs: dict[str, Floats] = field(default_factory=dict)            # (n, size)
     outputs_along: dict[str, Floats] = field(default_factory=dict)      # (n, m, size)
 
-    def _part(self, name: str) -> slice:
-        model, first = self.model, self.model.nv + self.model.nw
-        return {"v": slice(0, model.nv), "wheels": slice(model.nv, first), "orbit": slice(first, first + 6*model.in_orbit),
-                "multipliers": slice(first + 6*model.in_orbit, None)}[name]
-
-    def value(self, part: str) -> Floats:
-        """v' ("v"), or the rates of "wheels" or "orbit", or "multipliers" of the loops, padded to fours: (n, numbers)."""
-        return self.rates[:, self._part(part)]
-
-    def of(self, part: str) -> Floats:
-        """Their derivatives, (n, m, numbers)."""
-        return self.along[:, :, self._part(part)]
-
 
 def turned(model: CompiledModel, q: Floats, d: Floats) -> Floats:
-    """(n, m, nq): how q (n, nq) moves along directions d (n, m, nv): the speeds d make it q'."""
+    """(n, m, nq): q' for q (n, nq) and directions d (n, m, nv) as speeds."""
     found = np.zeros((*d.shape[:2], model.nq))
     for body in model.system.bodies.values():
         (at, v), joint = model.places[body.name], body.joint
@@ -108,7 +94,7 @@ def turned(model: CompiledModel, q: Floats, d: Floats) -> Floats:
 
 
 def spread(value: Floats | None, n: int, m: int, size: int, what: str) -> Floats:
-    """(n, m, size): directions at each state."""
+    """(n, m, size): the directions at each state; zero if not given."""
     if value is None:
         return np.zeros((n, m, size))
     given = np.asarray(value, float)
@@ -131,7 +117,7 @@ class Rows:
         return len(self.dx)//self.batch.n
 
     def pars(self, tables: Tables, values: Floats | None = None) -> NDArray[Any]:
-        """Parameters of tables (or other values of them), with tangents where they have some."""
+        """Parameters of tables (or other values of them), with tangents if they have any."""
         values = tables.pars if values is None else values
         if self.dpars is None and len(values) == 1:
             return values
@@ -144,7 +130,7 @@ class Rows:
 
 
 def rows_along(model: CompiledModel, batch: Batch, along: Directions) -> Rows:
-    """Directions in the terms of x, u and pars."""
+    """Directions in terms of x, u and pars."""
     n, m = batch.n, along.m
     state = [turned(model, batch.q, spread(along.q, n, m, model.nv, "q")), spread(along.v, n, m, model.nv, "v"),
              spread(along.wheels, n, m, model.nw, "wheels"), spread(along.orbit, n, m, 6*model.in_orbit, "orbit"),
@@ -159,7 +145,7 @@ def rows_along(model: CompiledModel, batch: Batch, along: Directions) -> Rows:
 
 
 def pars_along(model: CompiledModel, batch: Batch, along: Directions) -> Callable[[Tables], Floats] | None:
-    """Directions of parameters as those of the numbers of tables."""
+    """Directions of parameters in terms of the numbers of the tables."""
     found = [parameter(model.system, name) for name in along.names]
     if not found:
         return None
@@ -201,13 +187,13 @@ def outputs_along(model: CompiledModel, rows: Rows, rates: Floats, moved: Floats
 
 
 def shares(system: System) -> bool:
-    """Whether flexible bodies that are alike have their numbers in the tables once."""
+    """Whether identical flexible bodies share their numbers in the tables."""
     bodies = [id(body.flexible) for body in system.bodies.values() if body.flexible is not None]
     return len(set(bodies)) < len(bodies)
 
 
 def apart(model: CompiledModel) -> CompiledModel:
-    """The same model, in whose tables every flexible body has numbers of its own."""
+    """The same model with separate numbers in the tables for every flexible body."""
     return type(model)(unshared(model.whole)).switched_as(model)
 
 
@@ -221,5 +207,5 @@ def directional(model: CompiledModel, batch: Batch, along: Directions, outputs: 
     rates, moved = rates_along(model, rows)
     shown, shown_along = outputs_along(model, rows, rates, moved, wanted, along)
     n, m = batch.n, along.m
-    return Tangents(model, rates, moved.reshape(n, m, -1), shown,
+    return Tangents(Accelerations(model, rates), Accelerations(model, moved.reshape(n, m, -1)), shown,
                     {name: each.reshape(n, m, -1) for name, each in shown_along.items()})

@@ -1,8 +1,8 @@
-"""Inverse dynamics with closed loops: the least torques of the driven coordinates that give accelerations which the loops allow.
+"""Inverse dynamics with closed loops: the least-squares torques of the driven coordinates for accelerations that the loops allow.
 
     M a + h = tau + J^T lambda,   J a + gamma = 0,   tau = 0 where nothing drives
 
-Any multipliers lambda that need no torque there will do; least squares chooses among them.
+Multipliers lambda that need no torque there are not unique; least squares selects one set.
 """
 from collections.abc import Sequence
 
@@ -17,50 +17,43 @@ from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.errors import StateError
 
-ALLOWED = 1e-6              # of the largest terms: what accelerations may part a loop, or torques may lack
+ALLOWED = 1e-6              # relative to the largest terms: tolerated opening of loops, and tolerated missing torque
 
 
 def driving_torques(model: CompiledModel, batch: Batch, a: Floats, driven: Sequence[str] | None) -> Floats:
-    """(batch, nv): torques of the driven coordinates, those with the least sum of squares; zero of all others."""
+    """(batch, nv): torques of the driven coordinates with the least sum of squares; zero for all others."""
     needed = inverse(model, batch, a)
     idle = np.zeros(model.nv, bool) if driven is None else model.free & ~named_speeds(model, driven, "driven")
     scale = np.abs(needed).max(axis=1, initial=0.0, keepdims=True)
     if model.constrained:
         J = allowed_rows(model, batch, a)
-        held = RowSpace.of(J[:, :, idle])                                   # what the loops must give where nothing drives
+        held = RowSpace.of(J[:, :, idle])                                   # what the loops must provide along undriven coordinates
         forces = held.least(needed[:, idle])
-        needed, spare = needed - transposed(J, forces), held.void           # combinations of rows that leave these as they are
+        needed, spare = needed - transposed(J, forces), held.void           # combinations of rows without effect on these
         rest = RowSpace.of(np.einsum("bjn,bjv->bnv", spare, J)).least(needed)
         needed = needed - transposed(J, np.einsum("bjn,bn->bj", spare, rest))
     lacking = np.where(idle, np.abs(needed), 0.0)
     for row in np.flatnonzero((lacking > ALLOWED*scale).any(axis=1))[:1]:
         i = int(lacking[row].argmax())
-        raise StateError(f"driven: the accelerations{state(batch, row)} need {needed[row, i]:.6g} along '{model.names.v[i]}', "
+        raise StateError(f"driven: the accelerations{batch.where(row)} need {needed[row, i]:.6g} along '{model.names.v[i]}', "
                          "which is not driven; drive it, or others that move it, or give other accelerations")
     return np.where(idle, 0.0, needed)
 
 
 def allowed_rows(model: CompiledModel, batch: Batch, a: Floats) -> Floats:
-    """(batch, rows, nv): the generalized forces of a unit force or moment in each row of the loops; the accelerations must keep
-    the ends together."""
+    """(batch, rows, nv): the generalized forces of a unit force or moment in each row of the loops. Raises if the accelerations
+    would open the loops."""
     gamma, J = loop_terms(model, batch, ACCELERATION)
-    closures = batch.tables.fronts.closures
     parting = gamma + np.einsum("bjv,bv->bj", J, a)
     gravity = 0.0 if model.in_orbit else float(np.linalg.norm(np.asarray(model.system.gravity)))
     scale = np.abs(J).max(axis=(1, 2))*(np.abs(a) + batch.v**2).max(axis=1) + np.abs(gamma).max(axis=1) + gravity
     for row in np.flatnonzero(np.abs(parting).max(axis=1) > ALLOWED*scale)[:1]:
         what = "loops" if model.system.loops else "couplings"
-        raise StateError(f"the accelerations{state(batch, row)} part {what}: {open_loops(model, parting[row], '/s^2')}; give such "
+        raise StateError(f"the accelerations{batch.where(row)} part {what}: {open_loops(model, parting[row], '/s^2')}; give such "
                          f"as the {what} allow, for instance those that forward_dynamics finds")
-    rows: Floats = J/row_sizes(closures)[:, None]
-    return rows
+    return np.asarray(J/row_sizes(batch.tables.fronts.closures)[:, None])
 
 
 def transposed(J: Floats, forces: Floats) -> Floats:
     """(batch, nv): J^T forces."""
-    product: Floats = np.einsum("bjv,bj->bv", J, forces)
-    return product
-
-
-def state(batch: Batch, row: int) -> str:
-    return "" if batch.single else f" in state {row} of the batch"
+    return np.einsum("bjv,bj->bv", J, forces)

@@ -1,6 +1,6 @@
 """All first derivatives of forward and inverse dynamics, by name."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
@@ -49,7 +49,7 @@ class Partials:
         By parameter, (size, ...) followed by the shape of the parameter. Matrices are symmetric: an off-diagonal entry changes
         both.
     """
-    __slots__ = ("__dict__", "_block", "_parts")            # faster to make; the last two only of answers that came as one block
+    __slots__ = ("__dict__", "_block", "_parts")            # faster to create; the last two only for results that came as one block
     value: Floats
     dq: Floats
     dv: Floats
@@ -63,7 +63,7 @@ class Partials:
     dparameters: dict[str, Floats]
 
     def __getattr__(self, name: str) -> Any:
-        """Of answers that came as one block: what of it a name means, when it is first asked for; or what it always means."""
+        """For results that came as one block: the part with this name, extracted when first used."""
         parts = {} if name in Partials.__slots__ else getattr(self, "_parts", {})
         if name not in parts:
             raise AttributeError(f"{type(self).__name__} has no '{name}'; it has {', '.join(each.name for each in fields(self))}")
@@ -108,7 +108,7 @@ class InverseDerivatives(Partials):
 
 
 class Parts:
-    """What rates and outputs are derived by, one part of the directions behind the other."""
+    """The variables of differentiation, one part after the other."""
 
     def __init__(self, model: CompiledModel, parameters: Sequence[str], forward: bool = True) -> None:
         self.model, self.parameters = model, {name: parameter(model.system, name).value.shape for name in parameters}
@@ -117,44 +117,56 @@ class Parts:
                       "parameters": sum(int(np.prod(shape)) for shape in self.parameters.values())}
 
     def directions(self, leave: Sequence[str] = ()) -> Directions:
-        """Along every number of these parts, but for some."""
+        """Unit directions along every entry of these parts, except some."""
         sizes = {name: size for name, size in self.sizes.items() if name not in leave}
         return Directions.along(sizes, tuple(self.parameters))
 
     def named(self, columns: dict[str, Floats], value: Floats, single: bool, kind: Any = Partials, **more: Any) -> Any:
-        """Partials out of columns by part, (n, size, directions)."""
+        """Partials from columns by part, (n, size, directions)."""
         lead, n, size = 0 if single else slice(None), len(value), value.shape[1]
         found = {name: columns.get(name, np.zeros((n, size, length)))[lead] for name, length in self.sizes.items()}
-        ports, numbers, at = found.pop("inputs"), found.pop("parameters"), 0
-        by_name: dict[str, Floats] = {}
-        for name, shape in self.parameters.items():
-            length = int(np.prod(shape))
-            by_name[name], at = numbers[..., at:at + length].reshape(*numbers.shape[:-1], *shape), at + length
-        inputs = {name: ports[..., place] for name, place in ports_of(list(self.model.system.inputs.values())).items()}
+        inputs, parameters = by_input(self.model, found.pop("inputs")), by_parameter(self.parameters, found.pop("parameters"))
         dt = found.pop("t")[..., 0]
         named = {"dtau": None, "da": None} | {f"d{name}": each for name, each in found.items()}
-        return kind(value=value[lead], dt=dt, dinputs=inputs, dparameters=by_name, **named, **more)
+        return kind(value=value[lead], dt=dt, dinputs=inputs, dparameters=parameters, **named, **more)
 
     def split(self, along: Floats, leave: Sequence[str] = ()) -> dict[str, Floats]:
         """(n, directions, size) -> by part (n, size, its directions)."""
-        at, found = 0, {}
-        for name, length in self.sizes.items():
-            if name not in leave:
-                found[name] = np.ascontiguousarray(along[:, at:at + length].transpose(0, 2, 1))
-                at += length
-        return found
+        return by_part({name: size for name, size in self.sizes.items() if name not in leave}, along)
+
+
+def by_part(sizes: Mapping[str, int], along: Floats) -> dict[str, Floats]:
+    """(n, directions, size) -> by part of the directions, with the given sizes, (n, size, its directions)."""
+    at, found = 0, {}
+    for name, size in sizes.items():
+        found[name], at = np.ascontiguousarray(along[:, at:at + size].transpose(0, 2, 1)), at + size
+    return found
+
+
+def by_input(model: CompiledModel, columns: Floats) -> dict[str, Floats]:
+    """Columns (..., numbers of all inputs) by input."""
+    return {name: columns[..., place] for name, place in ports_of(list(model.system.inputs.values())).items()}
+
+
+def by_parameter(shapes: Mapping[str, tuple[int, ...]], columns: Floats) -> dict[str, Floats]:
+    """Columns (..., numbers of all parameters) by parameter, in the shape of each."""
+    at, found = 0, dict[str, Floats]()
+    for name, shape in shapes.items():
+        size = int(np.prod(shape))
+        found[name], at = columns[..., at:at + size].reshape(*columns.shape[:-1], *shape), at + size
+    return found
 
 
 def forward_derivatives(model: CompiledModel, batch: Batch, parameters: Sequence[str] = (),
                         outputs: Iterable[str] | None = ()) -> ForwardDerivatives:
-    """Of all rates and of outputs, by all that they depend on."""
+    """Derivatives of all rates and of outputs by all variables."""
     wanted = list(model.system.outputs if outputs is None else [outputs] if isinstance(outputs, str) else outputs)
     parts, leave = Parts(model, parameters), tuple[str, ...]()
     columns, value = dict[str, Floats](), np.zeros((batch.n, model.nv))
     if applies(model, batch) and not wanted:
         value, J, doubtful = partials(forward_call(model, batch), batch, model.nv)
-        if doubtful:                                                        # duals know more: they need no mass matrix
-            forward(model, batch, "order-n")                                # or this knows why not
+        if doubtful:                                                        # duals are more accurate here: they need no mass matrix
+            forward(model, batch, "order-n")                                # raises if the state is singular
         else:
             check_finite(model, batch, value)
             leave = ("q", "v", "tau")
@@ -164,27 +176,25 @@ def forward_derivatives(model: CompiledModel, batch: Batch, parameters: Sequence
     along = parts.directions(leave)
     if not along.m:
         nothing = {part: parts.named({}, np.zeros((batch.n, 0)), batch.single) for part in ("wheels", "orbit", "multipliers")}
-        quickly: ForwardDerivatives = parts.named(columns, value, batch.single, ForwardDerivatives, **nothing)
-        return quickly
+        return parts.named(columns, value, batch.single, ForwardDerivatives, **nothing)
     found = directional(model, batch, along, wanted)
-    others = {part: parts.named(parts.split(found.of(part), leave), found.value(part), batch.single)
+    others = {part: parts.named(parts.split(getattr(found.along, part), leave), getattr(found.rates, part), batch.single)
               for part in ("wheels", "orbit", "multipliers")}
     seen = {name: parts.named(parts.split(found.outputs_along[name], leave), found.outputs[name], batch.single)
             for name in found.outputs}
-    result: ForwardDerivatives = parts.named(columns | parts.split(found.of("v"), leave), found.value("v"), batch.single,
-                                             ForwardDerivatives, doutputs=seen, **others)
-    return result
+    return parts.named(columns | parts.split(found.along.v, leave), found.rates.v, batch.single, ForwardDerivatives, doutputs=seen,
+                       **others)
 
 
 Quick = Callable[[Any, Any, Any], Any]
 
 
 def quick_call(call: partial[Any], plain: Partials, blocks: Sequence[str]) -> Quick:
-    """The kernel of a tree of which nothing else is asked, for plain arrays of one state; None where somebody has to look closer:
-    at anything else than float64 arrays of the right length, and at doubtful numbers.
+    """The kernel of a tree for plain float64 arrays of one state; its call returns None for other arguments and for ill-conditioned
+    states, which need the general path.
 
     plain
-        Any answer of the model: what is not in one of the `blocks` is the same in all."""
+        Any result of the model: parts that are not in `blocks` are the same in all results."""
     n, kind = plain.value.shape[-1], type(plain)
     new, shape = kind.__new__, (1, answer_length(n))
     run = direct(partial(call, PLAIN), GIVEN, GIVEN, GIVEN, np.empty(shape))
@@ -206,17 +216,17 @@ def quick_call(call: partial[Any], plain: Partials, blocks: Sequence[str]) -> Qu
 
 
 def look_closer(q: Any, v: Any, more: Any) -> None:
-    """Of all other models."""
+    """The quick call of models that have none: always the general path."""
 
 
 def nothing_else(model: CompiledModel, batch: Batch) -> bool:
-    """Whether a tree depends on nothing but its state and joint torques."""
+    """Whether a tree depends only on its state and joint torques."""
     return bool(applies(model, batch) and model.nv and not model.input_layout.n_ports and not model.in_orbit
                 and not batch.tables.rows("time tables").size)
 
 
 def prepare_derivatives(model: CompiledModel) -> Quick:
-    """From q, v and tau: v' and its derivatives by them; nothing where there is more to derive by, or more than a tree."""
+    """From q, v and tau: v' and its derivatives by them; only for plain trees without other inputs."""
     batch = model.batch(model.q0)
     if not nothing_else(model, batch):
         return look_closer
@@ -224,7 +234,7 @@ def prepare_derivatives(model: CompiledModel) -> Quick:
 
 
 def prepare_inverse_derivatives(model: CompiledModel) -> Quick:
-    """From q, v and v': the torques and their derivatives by them; nothing as above."""
+    """From q, v and v': the torques and their derivatives by them, for the same models."""
     batch, a = model.batch(model.q0), np.zeros((1, model.nv))
     if not nothing_else(model, batch):
         return look_closer
@@ -232,7 +242,7 @@ def prepare_inverse_derivatives(model: CompiledModel) -> Quick:
 
 
 def inverse_derivatives(model: CompiledModel, batch: Batch, a: Floats, parameters: Sequence[str] = ()) -> InverseDerivatives:
-    """Of the torques that give accelerations, with loops open, by all that they depend on."""
+    """Derivatives of the torques for given accelerations, with loops open, by all variables."""
     batch = replace(batch, single=batch.single and len(a) == 1)
     parts, quick = Parts(model, parameters, forward=False), applies(model, batch)
     leave, columns = ("q", "v", "a") if quick else ("a",), dict[str, Floats]()
@@ -247,8 +257,7 @@ def inverse_derivatives(model: CompiledModel, batch: Batch, a: Floats, parameter
         rows = rows_along(model, replace(batch, single=False), along) if along.m else None
         value, moved = torques_along(model, rows, batch, a)
         columns |= parts.split(moved, leave)
-    found: InverseDerivatives = parts.named(columns, value, batch.single, InverseDerivatives)
-    return found
+    return parts.named(columns, value, batch.single, InverseDerivatives)
 
 
 def torques_along(model: CompiledModel, rows: Rows | None, batch: Batch, a: Floats) -> tuple[Floats, Floats]:

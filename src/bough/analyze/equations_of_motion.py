@@ -1,8 +1,6 @@
-"""Which joint makes the mass matrix singular, and what to do about it.
+"""The equations of motion M a + h = tau: forward and inverse dynamics, the mass matrix, and the joint that makes it singular.
 
-Which dynamics "auto" means: the momentum cloud where most of the motion is given, else O(N) or dense by a rule of size.
-
-The equations of motion M a + h = tau, solved one way or the other: forward and inverse dynamics, mass matrix.
+"auto" selects the momentum cloud if most of the motion is prescribed, otherwise O(N) or the dense mass matrix by size.
 """
 
 from collections.abc import Mapping
@@ -33,7 +31,7 @@ def cross_matrix(r: Floats) -> Floats:
 
 
 def hinge_pose(hinge: Hinge, q: Floats) -> tuple[Floats, Floats]:
-    """Attitude and place of the outer body in the inner one."""
+    """Attitude and position of the outer body in the inner one."""
     turn, at = hinge.turn, hinge.at[0]
     if hinge.kind == REVOLUTE:
         s, c = np.sin(q[hinge.q]), np.cos(q[hinge.q])
@@ -44,7 +42,7 @@ def hinge_pose(hinge: Hinge, q: Floats) -> tuple[Floats, Floats]:
         return turn @ rotation_matrix(q[hinge.q:hinge.q + 4]), at
     if hinge.kind == FREE:
         return turn @ rotation_matrix(q[hinge.q + 3:hinge.q + 7]), at + turn @ q[hinge.q:hinge.q + 3]
-    if hinge.kind == NODE:                                                  # undeformed: modes do not make a joint singular
+    if hinge.kind == NODE:                                                  # undeformed: modes cannot make a joint singular
         return turn, hinge.flexible.nodes.position[hinge.flexible.nodes.index(hinge.node)]
     return turn, at
 
@@ -53,12 +51,12 @@ MOTIONS = {REVOLUTE: [2], PRISMATIC: [5], SPHERICAL: [0, 1, 2], FREE: [0, 1, 2, 
 
 
 def first_singular(tables: Tables, q: Floats, propellant: Mapping[int, Floats] | None = None) -> tuple[Hinge, float] | None:
-    """The outermost hinge that is not held and moves no inertia at q, and the least inertia along it.  `propellant`: of hinges that
-    carry some, its mass, first moment and inertia about their origin.
+    """The outermost free hinge without inertia along its motion at q, and the smallest inertia along it; None if there is none.
+    `propellant`: by hinge that carries some, its mass, first moment and inertia about the hinge.
 
     The articulated-body recursion in 6x6 matrices and body axes: D = H P H^T, P_plus = P - P H^T D^-1 H P."""
     parts, kinds = tables.parts, tables.solved_kinds
-    P = np.zeros((2, len(parts.hinges), 6, 6))                              # articulated; rigid, to judge zero by
+    P = np.zeros((2, len(parts.hinges), 6, 6))                              # articulated; and rigid, as the scale for zero
     for k in range(len(parts.hinges) - 1, 0, -1):
         hinge = parts.hinges[k]
         m, moment, inertia = hinge.mass[0], hinge.moment[0], hinge.inertia[0]
@@ -70,7 +68,7 @@ def first_singular(tables: Tables, q: Floats, propellant: Mapping[int, Floats] |
         if moving:
             D = P[0, k][np.ix_(moving, moving)]
             if not np.isfinite(D).all():
-                return None                                                 # too far out to tell
+                return None                                                 # not finite: cannot be judged
             least, scale = float(np.linalg.eigvalsh(D)[0]), float(P[1, k, moving, moving].max())
             if not least > 1e-13*scale:
                 return hinge, least
@@ -89,21 +87,21 @@ def message(hinge: Hinge, least: float) -> str:
 
 
 def check_inertias(tables: Tables, nq: int) -> None:
-    """Refuse a tree in which some joint moves nothing, wherever its joints stand."""
+    """Raise if some joint moves no inertia at any position."""
     parts = tables.parts
     inertias = np.array([hinge.inertia[0] for hinge in parts.hinges[1:]])
     if unsound := [hinge for hinge, tensor in zip(parts.hinges[1:], inertias, strict=True) if not np.isfinite(tensor).all()]:
         raise ModelError(f"body of joint '{unsound[0].label}': its inertia is no finite number; correct mass, com and inertia")
     if (np.linalg.eigvalsh(inertias)[:, 0] > 0).all() and all(hinge.mass[0] > 0 for hinge in parts.hinges[1:]):
-        return                                                              # nothing massless, nothing singular
-    for position in np.random.default_rng(0).uniform(-1.0, 1.0, (4, nq)):   # rounding can hide it in one, hardly in four
+        return                                                              # every hinge carries mass and inertia
+    for position in np.random.default_rng(0).uniform(-1.0, 1.0, (4, nq)):   # rounding may hide it at one position, hardly at four
         found = first_singular(tables, position)
         if found:
             raise ModelError(message(found[0], found[1]))
 
 
 def check_emptying(system: System, tables: Tables, nq: int) -> None:
-    """Refuse a tree in which some joint moves nothing once propellant has left its tanks."""
+    """Raise if some joint moves no inertia once propellant has left its tanks."""
     fed, position = fed_tanks(system), np.random.default_rng(0).uniform(-1.0, 1.0, nq)
     for share in (0.0, 0.25, 0.5, 0.75)*bool(fed):
         left = {tank.name: tank.residual + share*(tank.mass - tank.residual) if tank in fed else tank.mass
@@ -114,23 +112,22 @@ def check_emptying(system: System, tables: Tables, nq: int) -> None:
 
 
 def check_finite(model: CompiledModel, batch: Batch, out: Floats) -> None:
-    """Raise if infinite or suspiciously large accelerations come from a joint that moves nothing here."""
+    """Raise if infinite or suspiciously large accelerations come from a joint without inertia in this state."""
     if (np.abs(out) < calls.SUSPECT).all():
         return
     for row in np.flatnonzero(~(np.abs(out) < calls.SUSPECT).all(axis=1)).tolist():
-        where = "" if batch.single else f" in state {row} of the batch"
         with np.errstate(all="ignore"):
             left = dict(zip(model.system.tanks, batch.state.tanks[row], strict=True))
             found = first_singular(batch.tables, batch.q[row], propellant_in(model.system, batch.tables.parts, left))
         if found:
-            raise StateError(message(*found) + f" (singular{where}: move away from this position)")
+            raise StateError(message(*found) + f" (singular{batch.where(row)}: move away from this position)")
         if not np.isfinite(out[row]).all():
-            loop_terms(model, batch, POSITION)                              # names ends of a distance that coincide
+            loop_terms(model, batch, POSITION)                              # raises if the ends of a distance coincide
         finite(out, f"accelerations, though no joint is singular{most_bent(model, batch.q[row])}", batch)
 
 
 def most_bent(model: CompiledModel, q: Floats) -> str:
-    """Which node of a flexible body turns most: modes hold for small rotations."""
+    """The node of a flexible body with the largest rotation, for messages: modes hold for small rotations."""
     angles: dict[tuple[str, str], float] = {}
     for body in model.system.bodies.values():
         if body.n_modes:
@@ -149,7 +146,7 @@ DENSE_TREE, DENSE_LOOPS = 4, 10         # speeds of flexible systems, open and w
 
 
 def resolve_dynamics(model: CompiledModel, dynamics: str) -> str:
-    """What "auto" means for what is held now, or what is asked for, if it applies."""
+    """The method that "auto" selects with the current holds, or the requested one, if it applies."""
     if not isinstance(dynamics, str) or dynamics not in DYNAMICS:
         raise StateError(f"dynamics is '{dynamics}'{nearest(dynamics, DYNAMICS)}; one of {', '.join(DYNAMICS)}")
     if dynamics == "cloud" and model.no_cloud is not None:
@@ -162,20 +159,20 @@ def resolve_dynamics(model: CompiledModel, dynamics: str) -> str:
 
 
 def takes_cloud(model: CompiledModel) -> bool:
-    """Whether the cloud applies, and so much of the motion is given that it is cheaper."""
+    """Whether the cloud applies and is cheaper because most of the motion is prescribed."""
     return bool(model.holds) and not model.system.frictions and mostly_given(model.tables) and model.no_cloud is None
 
 
 def takes_dense(model: CompiledModel) -> bool:
-    """Whether the mass matrix is cheaper than O(N): of flexible systems with few speeds only (docs/theory/cost.md).  It does not
-    depend on what is held: an event changes no method."""
+    """Whether the mass matrix is cheaper than O(N): only for flexible systems with few speeds (docs/theory/cost.md).  It does not
+    depend on held coordinates, so that events do not change the method."""
     if not model.tables.parts.modal or sticking(model.system):
         return False
     return model.nv <= (DENSE_LOOPS if model.constrained else DENSE_TREE)
 
 
 def reason(model: CompiledModel) -> str:
-    """What "auto" means, and why."""
+    """The method that "auto" selects, and why."""
     if takes_cloud(model):
         return f"cloud: all but {model.free.sum()} speed{'s'*(int(model.free.sum()) != 1)} are given"
     if not model.tables.parts.modal:
@@ -191,32 +188,37 @@ KERNELS = {"order-n": calls.forward_order_n, "dense": calls.forward_dense, "clou
 
 @dataclass(frozen=True)
 class Accelerations:
-    """What the forward dynamics finds, in rows: v', accelerations of the wheels, rates of the orbit, multipliers of the loops."""
+    """Rows of the forward dynamics, or their derivatives: v', accelerations of the wheels, rates of the orbit, loop multipliers."""
     model: CompiledModel
     rows: Floats
 
     @property
     def v(self) -> Floats:
-        return self.rows[:, :self.model.nv]
+        return self.rows[..., :self.model.nv]
 
     @property
     def wheels(self) -> Floats:
-        return self.rows[:, self.model.nv:self.model.nv + self.model.nw]
+        return self.rows[..., self.model.nv:self.model.nv + self.model.nw]
+
+    @property
+    def orbit(self) -> Floats:
+        """Velocity and acceleration of the mass center; empty without central gravity."""
+        return self.rows[..., self.model.nv + self.model.nw:][..., :6*self.model.in_orbit]
 
     @property
     def multipliers(self) -> Floats:
-        """Padded to fours, loop by loop; empty by the cloud."""
-        return self.rows[:, self.model.nv + self.model.nw + 6*self.model.in_orbit:]
+        """Padded to fours, loop by loop; empty for the cloud."""
+        return self.rows[..., self.model.nv + self.model.nw + 6*self.model.in_orbit:]
 
 
 def room_for(model: CompiledModel, batch: Batch, dynamics: str) -> Floats:
-    """Where a kernel puts accelerations and multipliers."""
+    """The array for accelerations and multipliers."""
     multipliers = 0 if dynamics == "cloud" else batch.tables.fronts.size
     return np.empty((batch.n, model.nv + model.nw + 6*model.in_orbit + multipliers))
 
 
 def forward_call(model: CompiledModel, batch: Batch, dynamics: str) -> tuple[partial[Any], Floats]:
-    """The kernel that finds the accelerations of a batch, and where it puts them."""
+    """The kernel for the accelerations of a batch, and its output array."""
     chosen = resolve_dynamics(model, dynamics)
     out = room_for(model, batch, chosen)
     return model.bound(KERNELS[chosen], batch, batch.t, batch.x, batch.u, out, extra=batch.tables.more(chosen)), out
@@ -236,7 +238,7 @@ def inverse_call(model: CompiledModel, batch: Batch, a: Floats) -> tuple[partial
 
 
 def inverse(model: CompiledModel, batch: Batch, a: Floats) -> Floats:
-    """(n, nv): joint torques that give the accelerations a, besides those in the inputs of the batch."""
+    """(n, nv): joint torques that produce the accelerations a, in addition to those in the inputs of the batch."""
     call, out = inverse_call(model, batch, a)
     run(call)
     return finite(out, "joint torques", batch)

@@ -1,4 +1,4 @@
-"""The jump of all speeds when held coordinates must suddenly move otherwise, or loops close: the impulse solution [B 18] [B 98]."""
+"""The jump of all speeds when prescribed speeds change suddenly or loops close: the impulse solution [B 18] [B 98]."""
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -18,13 +18,13 @@ from bough.sweeps import calls
 from bough.sweeps import fields as f
 from bough.sweeps.fronts import REDUNDANT
 
-SMALL = 1e-12                   # of the largest speed: a change that is rounding
+SMALL = 1e-12                   # relative to the largest speed: smaller changes are rounding
 
 
 @dataclass(frozen=True)
 class Jump:
-    """A jump of speeds: by how much each changes, the impulses that held coordinates need, and those through loops that close
-    ("capture.mx" ... "capture.fz": of a's body on b's at frame b, in its axes), kinetic energy before and after, speeds before."""
+    """A jump of speeds: the change of each, the impulses on held coordinates and through loops that close ("capture.mx" ...
+    "capture.fz": of a's body on b's at frame b, in its axes), the kinetic energy before and after, and the speeds before."""
     speeds: dict[str, float]                # rad/s or m/s
     impulses: dict[str, float]              # N m s or N s
     energy_before: float                    # J
@@ -47,9 +47,9 @@ class Jump:
 
 
 def jump(model: CompiledModel, x: Floats, t: float) -> Jump | None:
-    """Let the speeds of one state x jump, in place, to what the model now holds; None if nothing jumps.
+    """Change the speeds of one state x, in place, to agree with the held coordinates of the model; None if nothing jumps.
 
-    M dv = J^T impulses where dv is given for all that is held: the dynamics of the system at rest, without loads."""
+    M dv = J^T impulses, with dv given for held coordinates: the dynamics of the system at rest, without loads."""
     state, given = model.state(x), model.state(x[None].copy())
     model.follow_motions(given.x, t)
     change = given.v[0] - state.v
@@ -69,18 +69,18 @@ def jump(model: CompiledModel, x: Floats, t: float) -> Jump | None:
 
 @one_thread()
 def close(before: CompiledModel, after: CompiledModel, names: Sequence[str], x: Floats, still: CompiledModel) -> Jump:
-    """Let the speeds of one state x jump, in place, when loops close: `before` and `after` are the model without and with them,
-    `still` any model of the same bodies, whose tables for kinematics are kept from event to event.
+    """Change the speeds of one state x, in place, when loops close: `before` and `after` are the model without and with them,
+    `still` is any model of the same bodies, whose tables for kinematics are reused between events.
 
         dv = Y lambda,   Y = M^-1 J^T,   (J Y) lambda = -J v                                                        [B 98]
 
-    J are the rows of these loops, and M^-1 is that of the system with all that holds already, wheels included: by O(N).  The energy
-    lost is -(J v) lambda/2."""
+    J are the rows of these loops; M^-1 is that of the system with all existing constraints and wheels, by O(N).  The energy loss is
+    -(J v) lambda/2."""
     state, closures = after.state(x), after.tables.fronts.closures
     rates, J = (found[0] for found in loop_terms(after, after.batch(state.q.copy(), state.v.copy()), SPEED))
     rows = np.concatenate([np.arange(len(rates))[own] for own, closure in zip(row_slices(closures), closures, strict=True)
                            if closure.name in names])
-    Y = speeds_under(before, state.q.copy(), J[rows])
+    Y = speeds_under(before, state.q.copy(), J[rows], np.zeros((len(rows), before.nv)))
     multipliers = -_solve(J[rows] @ Y[:, :after.nv].T, rates[rows])
     bodies, v = bodies_in(still, still.batch(state.q, state.v, wheels=state.wheels)), state.v.copy()
     energy = float(bodies.kinetic_energy[0])
@@ -99,14 +99,14 @@ def close(before: CompiledModel, after: CompiledModel, names: Sequence[str], x: 
 
 
 def _solve(A: Floats, b: Floats) -> Floats:
-    """The least solution where rows of loops say the same."""
+    """The minimum-norm solution, for redundant rows of loops."""
     values, vectors = np.linalg.eigh(0.5*(A + A.T))
     good = values > REDUNDANT*values.max(initial=0.0)
     return np.asarray(vectors[:, good] @ ((vectors[:, good].T @ b)/values[good]))
 
 
 def _through(model: CompiledModel, bodies: Bodies, forces: Floats, names: Sequence[str]) -> dict[str, float]:
-    """What goes through loops, by component, in the axes of their frames b."""
+    """Impulses through loops, by component, in the axes of their frames b."""
     found = dict[str, float]()
     wrenches = loop_wrenches(model, bodies, model.tables.fronts.closures, forces, names)
     for name in names:
@@ -116,12 +116,12 @@ def _through(model: CompiledModel, bodies: Bodies, forces: Floats, names: Sequen
     return found
 
 
-def speeds_under(model: CompiledModel, q: Floats, impulses: Floats) -> Floats:
-    """(rows, nv + nw): M^-1 J^T: what rows (rows, nv) of impulses along the speeds do to all speeds."""
+def speeds_under(model: CompiledModel, q: Floats, impulses: Floats, change: Floats) -> Floats:
+    """(rows, nv + nw): the change of all speeds under impulses (rows, nv) and given changes of held speeds (rows, nv)."""
     batch, pars = at_rest(model, np.repeat(q[None], len(impulses), axis=0))
     batch.inputs.tau[:], out = impulses, np.empty((len(impulses), model.nv + model.nw))
-    call(calls.impulse, batch.tables, group_parameters(pars, batch.lanes), batch.t, batch.x, batch.u,
-         np.zeros((len(impulses), model.nv)), out, workspace(batch.tables, batch.lanes))
+    call(calls.impulse, batch.tables, group_parameters(pars, batch.lanes), batch.t, batch.x, batch.u, change, out,
+         workspace(batch.tables, batch.lanes))
     return out
 
 
@@ -132,7 +132,7 @@ def kinetic_energy(model: CompiledModel, x: Floats) -> float:
 
 
 def impulses(model: CompiledModel, q: Floats, dv: Floats) -> Floats:
-    """(nv,): along each speed, what changes the speeds by dv; less what loops give."""
+    """(nv,): the impulses along the speeds that change them by dv, minus those of the loops."""
     batch = model.batch(q)
     needed = inverse(model, batch, dv[None].copy()) - inverse(model, batch, np.zeros((1, model.nv)))
     if model.constrained:
@@ -142,16 +142,12 @@ def impulses(model: CompiledModel, q: Floats, dv: Floats) -> Floats:
 
 
 def speeds_after(model: CompiledModel, q: Floats, change: Floats) -> Floats:
-    """(nv + nw,): the change of all speeds when those held change so."""
-    batch, pars = at_rest(model, q)
-    out = np.empty((1, model.nv + model.nw))
-    call(calls.impulse, batch.tables, pars, batch.t, batch.x, batch.u, change[None].copy(), out,
-         workspace(batch.tables, batch.lanes))
-    return out[0]
+    """(nv + nw,): the change of all speeds for given changes of held speeds."""
+    return speeds_under(model, q, np.zeros((1, model.nv)), change[None].copy())[0]
 
 
 def at_rest(model: CompiledModel, q: Floats) -> tuple[Batch, Floats]:
-    """The state at rest, and parameters without gravity."""
+    """The state at rest, and the parameters without gravity."""
     batch = model.batch(q, wheels=np.zeros(model.nw), orbit=np.zeros(6) if model.in_orbit else None)
     pars = batch.tables.pars.copy()
     pars[:, f.GRAVITY:f.GRAVITY + 3] = 0.0

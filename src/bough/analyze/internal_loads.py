@@ -1,15 +1,12 @@
-"""What a cut goes through: joints and loops, by name, and the two parts that are left.
+"""Internal loads: loads through joints, loops, and cuts that split the system in two.
 
-The loads through a cut, and which of them the dynamics determines.
+In a tree the load of every joint follows from the motion of the bodies outboard [B 3]. With closed loops, the loop forces x follow
+from
 
-Internal loads: what is transmitted through joints, loops, and cuts that part the system in two.
+    J^T x + S y = needed - tau          x in SI units; S: columns of held coordinates, and of those driven by unknown torques y
 
-In a tree every joint's load follows from the motion of what it carries [B 3]. Where loops are closed, their forces x follow from
-
-    J^T x + S y = needed - tau          x in SI units; S: columns of what is held or driven by torques y that nobody knows
-
-and the joints' loads with them. Of redundant loops the null space of [J^T S] stays open: forces that hold each other and move
-nothing. A cut's loads are then those with the least sum of squares, and its void is what such forces add to it.
+and the joint loads from them. For redundant loops the null space of [J^T S] remains undetermined: self-equilibrated forces. The
+loads of a cut are then those with the least sum of squares, and its void is spanned by the loads of such forces.
 """
 
 from collections.abc import Iterable, Sequence
@@ -55,7 +52,7 @@ class Cut(NamedTuple):
 
     @property
     def on(self) -> tuple[str, ...]:
-        """The body, or the world, that each load acts on."""
+        """The body (or the world) on which each load acts."""
         return tuple(c.child if sign > 0 else c.parent for c, sign in zip(self.connections, self.signs, strict=True))
 
 
@@ -68,7 +65,7 @@ def loops_of(system: System) -> list[Connection]:
 
 
 def read_cut(system: System, cut: Any) -> Cut:
-    """One name: that joint or loop. Several: a cut that parts the system in two, its loads those on the part without the world."""
+    """One name: that joint or loop. Several: a cut that splits the system in two, with the loads on the part without the world."""
     if isinstance(cut, str):
         return Cut((find(system, cut),), (1,))
     if not isinstance(cut, Iterable) or not (names := list(cut)):
@@ -82,7 +79,7 @@ def read_cut(system: System, cut: Any) -> Cut:
 
 
 def find(system: System, name: Any) -> Connection:
-    """The joint (by its own or its body's name) or loop that a name means."""
+    """The joint (by its own name or that of its body) or loop with a name."""
     joints, loops = joints_of(system), loops_of(system)
     meant = list(dict.fromkeys(c for c in (*joints, *loops) if name in (c.name, None if c.is_loop else c.child)))
     if len(meant) == 1:
@@ -95,7 +92,7 @@ def find(system: System, name: Any) -> Connection:
 
 
 def sides(system: System, cut: Sequence[Connection]) -> dict[str, bool]:
-    """Of each body and of the world, whether it is in the part without the world; every connection of the cut joins the two."""
+    """For each body and the world, whether it is in the part without the world; every connection of the cut joins the two parts."""
     left = [c for c in (*joints_of(system), *loops_of(system)) if c not in cut]
     for c in cut:
         if path := path_between(left, c.parent, c.child):
@@ -104,7 +101,7 @@ def sides(system: System, cut: Sequence[Connection]) -> dict[str, bool]:
             raise StateError(f"cut through {_listed(cut)}: it does not part the system, '{c.parent}' and '{c.child}' are still "
                              f"joined by {joined}; {remedy}")
     side, reached = {WORLD: False}, [WORLD]
-    while reached:                                                      # the cut's connections lead to the other side
+    while reached:                                                      # connections of the cut lead to the other part
         here = reached.pop()
         for c in (*left, *cut):
             if here in (c.parent, c.child):
@@ -138,24 +135,24 @@ def _listed(cut: Sequence[Connection]) -> str:
 # ---- cut loads -------------------------------------------------------------------------------------------------------------
 COMPONENTS = ("mx", "my", "mz", "fx", "fy", "fz")
 KINDS = ("moment", "force")
-OPEN = 1e-6                 # the share of what is not determined in a component from which on that is not determined
+OPEN = 1e-6                 # share of the void in a component above which the component is undetermined
 
 
 @dataclass(frozen=True, repr=False)
 class CutLoads:
-    """Loads [moment, force] through joints and loops: `loads["hinge"]` is (6,), or (batch, 6) if many states were asked for.
+    """Loads [moment, force] through joints and loops: `loads["hinge"]` is (6,), or (batch, 6) for a batch of states.
 
-    Components that the dynamics does not determine are NaN; `component` gives the part along a direction, or says why not. In
-    `least` they are as small as can be: the loads with the least sum of squares of forces, and of moments over `length`."""
+    Components that the dynamics does not determine are NaN; `component` returns the part along a direction, or raises an error with
+    the reason. `least` has the loads with the least sum of squares of forces, and of moments divided by `length`."""
     names: tuple[str, ...]          # of joints and loops
     on: tuple[str, ...]             # the bodies that the loads act on
     axes: str                       # whose axes: "child", "parent" or "world"
     single: bool
     length: float                   # m
     all_least: Floats           # (batch, connections, 6)
-    all_points: Floats          # (batch, connections, 3)     about which moments are, world axes
+    all_points: Floats          # (batch, connections, 3)     reference points of moments, world axes
     all_attitudes: Floats       # (batch, connections, 3, 3)  axes of the loads to world axes
-    void: Floats                # (batch, connections, 6, n)  unit loads that may be added, moments over length; or zero
+    void: Floats                # (batch, connections, 6, n)  undetermined unit loads, moments over length; or zero
 
     def _back(self, array: Floats) -> Floats:
         return array[0] if self.single else array
@@ -172,7 +169,7 @@ class CutLoads:
 
     @property
     def points(self) -> Floats:
-        """(connections, 3), m: about which moments are, world axes."""
+        """(connections, 3), m: reference points of moments, world axes."""
         return self._back(self.all_points)
 
     @property
@@ -182,17 +179,17 @@ class CutLoads:
 
     @property
     def determined(self) -> Floats:
-        """(connections, 6): whether a component is."""
+        """(connections, 6): whether a component is determined."""
         return self._back(np.linalg.norm(self.void, axis=-1) <= OPEN)
 
     @property
     def rank(self) -> Any:
-        """How many combinations of the 6 components a connection are determined."""
+        """The number of determined combinations of the 6 components per connection."""
         return self._back(6*len(self.names) - np.rint((self.void**2).sum(axis=(1, 2, 3))).astype(int))
 
     @property
     def null_space(self) -> Floats:
-        """(connections, 6, n), N m and N: loads that may be added without any change of the motion."""
+        """(connections, 6, n), N m and N: loads that do not affect the motion."""
         return self._back(self.void*np.repeat([self.length, 1.0], 3)[:, None])
 
     @property
@@ -224,7 +221,7 @@ class CutLoads:
         return self._back(self.all_least[:, i, part] @ along)
 
     def open_words(self, state: int = 0) -> list[str]:
-        """What is not determined in a state, in words."""
+        """The undetermined loads of a state, in words."""
         void = self.void[state].reshape(6*len(self.names), self.void.shape[3])
         void = void[:, np.linalg.norm(void, axis=0) > 0.5]
         words, line = [], self._line(state)
@@ -239,7 +236,7 @@ class CutLoads:
         return words
 
     def _line(self, state: int) -> Floats | None:
-        """Of two connections: the unit load that pulls both together, in the axes of the loads."""
+        """For two connections: the unit load that pulls them together, in the axes of the loads."""
         points, line = self.all_points[state], np.zeros((len(self.names), 6))
         if len(points) != 2 or not (points[1] - points[0]).any():
             return None
@@ -269,7 +266,7 @@ def _written(direction: Floats) -> str:
 
 # ---- internal loads --------------------------------------------------------------------------------------------------------
 AXES = ("child", "parent", "world")
-MISSING = 1e-6              # of the joint torques: what neither torques nor loops give, more of which is an error
+MISSING = 1e-6              # relative to the joint torques: missing generalized force that is an error
 
 
 class Transmitted(NamedTuple):
@@ -277,7 +274,7 @@ class Transmitted(NamedTuple):
     bodies: Bodies
     reactions: Floats               # (batch, bodies, 6)       of the joints, in the bodies' axes
     loops: dict[str, Floats]        # (batch, 6, 1) by loop    on b, at b's frame, in world axes
-    stresses: dict[str, Floats]     # (batch, 6, n) by loop    unit forces that hold each other, likewise
+    stresses: dict[str, Floats]     # (batch, 6, n) by loop    self-equilibrated unit forces, likewise
 
 
 def internal_loads(model: CompiledModel, batch: Batch, a: Floats, *, cut: str | Sequence[str], at: ArrayLike, axes: str,
@@ -304,7 +301,7 @@ def internal_loads(model: CompiledModel, batch: Batch, a: Floats, *, cut: str | 
 
 
 def transmitted(model: CompiledModel, batch: Batch, a: Floats, driven: Sequence[str]) -> Transmitted:
-    """The loads through all joints and loops, and those that hold each other."""
+    """The loads through all joints and loops, and the self-equilibrated ones."""
     bodies, held, stresses = bodies_in(model, model.changed(batch, wrenches={})), dict[str, Floats](), dict[str, Floats]()
     driven_speeds = ~model.free | named_speeds(model, driven, "driven")
     loaded = model.changed(batch, torques=False, keep_welds=True)
@@ -321,14 +318,14 @@ def transmitted(model: CompiledModel, batch: Batch, a: Floats, driven: Sequence[
 
 def holding_forces(model: CompiledModel, batch: Batch, needed: Floats, size: Floats,
                    driven: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """(batch, rows): forces of the loops that, with what drives some joints, give the generalized forces needed; and
-    (batch, rows, n): those that give none. `size` (batch,) is that of all generalized forces, before they cancel."""
+    """(batch, rows): loop forces that, together with unknown driving torques, provide the needed generalized forces; and
+    (batch, rows, n): self-equilibrated loop forces. `size` (batch,): magnitude of all generalized forces before they cancel."""
     J = holding_rows(model, model.batch(batch.q))
     motors = np.broadcast_to(np.eye(model.nv)[driven], (len(J), driven.sum(), model.nv))
     columns = np.concatenate([J, motors], axis=1)
     space, n = RowSpace.of(columns), J.shape[1]
     reach = space.right*(space.values > MISSING**2*space.values.max(axis=1, keepdims=True, initial=0.0))[..., None]
-    missing = needed - np.einsum("bnv,bn->bv", reach, np.einsum("bnv,bv->bn", reach, needed))       # no force could give it
+    missing = needed - np.einsum("bnv,bn->bv", reach, np.einsum("bnv,bv->bn", reach, needed))       # no force can provide it
     if (np.abs(missing) > MISSING*size[:, None]).any():
         state = int((np.abs(missing).max(axis=1)/size.clip(np.finfo(float).tiny)).argmax())
         i = int(np.abs(missing[state]).argmax())
@@ -347,14 +344,14 @@ def wrench_columns(model: CompiledModel, bodies: Bodies, forces: Floats) -> dict
 
 
 def through(model: CompiledModel, sent: Transmitted, connection: Connection, point: Floats) -> tuple[Floats, Floats]:
-    """(batch, 6, 1) and (batch, 6, n): the load on the child, and unit loads that may be added, at its origin in world axes."""
+    """(batch, 6, 1) and (batch, 6, n): the load on the child, and undetermined unit loads, at its origin in world axes."""
     if connection.is_loop:
         return sent.loops[connection.name], sent.stresses[connection.name]
     k = model.body_index(connection.child)
     load = turned(sent.reactions[:, k, :, None], sent.bodies.attitude[:, k].transpose(0, 2, 1))
     stress = np.zeros((len(load), 6, max((each.shape[2] for each in sent.stresses.values()), default=0)))
     outer = {connection.child, *(body.name for body in depth_first(model.system, connection.child))}
-    for name, wrench in sent.stresses.items():              # what carries all that hangs on the joint: minus the loops' on it
+    for name, wrench in sent.stresses.items():              # balance of everything outboard: minus the loads of the loops on it
         loop = model.system.loops[name]
         sign = int(loop.a.body in outer) - int(loop.b.body in outer)
         if sign:
@@ -372,7 +369,7 @@ def ends(model: CompiledModel, bodies: Bodies, connection: Connection) -> tuple[
 
 
 def shifted(wrenches: Floats, arm: Floats) -> Floats:
-    """Columns [moment, force] (batch, 6, n) about a point from which the arm (batch, 3) leads to the old one."""
+    """Columns [moment, force] (batch, 6, n) about a new point; the arm (batch, 3) leads from there to the old one."""
     moment, force = np.split(wrenches, 2, axis=1)
     return np.concatenate([moment + np.cross(arm[:, :, None], force, axis=1), force], axis=1)
 
@@ -385,7 +382,7 @@ def turned(wrenches: Floats, attitude: Floats) -> Floats:
 
 @one_thread()
 def least_loads(loads: Floats, stresses: Floats, length: float) -> tuple[Floats, Floats]:
-    """Loads (batch, connections, 6) less what may be added to them, and an orthonormal basis of that; moments over length."""
+    """Loads (batch, connections, 6) without their undetermined part, and an orthonormal basis of that; moments over length."""
     scale = np.repeat([length, 1.0], 3)
     n, connections, _, sets = stresses.shape
     flat = (stresses/scale[:, None]).reshape(n, 6*connections, sets)

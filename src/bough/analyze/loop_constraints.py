@@ -1,6 +1,6 @@
-"""The equations of closed loops: gaps, rates and accelerations with their Jacobian, and which of them are redundant.
+"""Closed loops: their gaps, degrees of freedom and redundant equations.
 
-Assembly: the state nearest to one that is given that closes all loops, in position and in speed [B 16].
+Assembly finds the state nearest to a given one that closes all loops, in position and velocity [B 16].
 """
 
 from collections.abc import Sequence
@@ -17,20 +17,20 @@ from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.compile.loop_tables import Closure
 from bough.errors import StateError, name_list, nearest
-from bough.kernels.hinges import FREE, MODAL, N_SPEEDS, SPHERICAL
+from bough.kernels.hinges import FREE, SPHERICAL
 from bough.progress import counted
 from bough.sweeps.fronts import REDUNDANT
 
 
 # ---- the equations --------------------------------------------------------------------------------------------------
 def gaps_at(model: CompiledModel, q: Floats) -> tuple[Floats, Floats]:
-    """(rows,) and (rows, nv) of one position; NaN where the ends of a distance coincide."""
+    """(rows,) and (rows, nv) at one position; NaN where the ends of a distance coincide."""
     gaps, J = evaluate_loops(model, model.batch(q), POSITION)
     return gaps[0], J[0]
 
 
 def loop_gaps(model: CompiledModel, batch: Batch, weights: Floats) -> dict[str, Floats]:
-    """(batch, rows) by loop: its gaps, or rates of them, m or rad; (batch, 1) by coupling, as its first coordinate counts."""
+    """(batch, rows) by loop: its gaps or their rates, m or rad; (batch, 1) by coupling, in units of its first coordinate."""
     closures = batch.tables.fronts.closures
     if not closures:
         return {}
@@ -40,26 +40,25 @@ def loop_gaps(model: CompiledModel, batch: Batch, weights: Floats) -> dict[str, 
 
 
 def moved(model: CompiledModel, q: Floats, change: Floats) -> Floats:
-    """Coordinates after a change given as speeds: quaternions turn."""
+    """Coordinates after a change along the directions of v."""
     from scipy.spatial.transform import Rotation  # slow to import
     q = q.copy()
     for hinge in model.tables.parts.hinges[1:]:
-        n = hinge.flexible.n_modes if hinge.kind == MODAL else N_SPEEDS[hinge.kind] if hinge.kind < MODAL else 0
-        step, at = change[hinge.v:hinge.v + n], hinge.q
+        step, at = change[hinge.v:hinge.v + hinge.n_speeds], hinge.q
         if hinge.kind == FREE:
             q[at:at + 3] += step[:3]
             step, at = step[3:], at + 3
         if hinge.kind in (SPHERICAL, FREE):
             q[at:at + 4] = (Rotation.from_quat(q[at:at + 4])*Rotation.from_rotvec(step)).as_quat()
         else:
-            q[at:at + n] += step
+            q[at:at + len(step)] += step
     return q
 
 
 # ---- freedom --------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Freedom:
-    """How freely a system with loops moves, at one position."""
+    """The degrees of freedom of a system with loops at one position."""
     tree: int                           # degrees of freedom before loops
     rows: int                           # equations of all loops
     rank: int                           # of them independent
@@ -89,20 +88,20 @@ def freedom_of(closures: Sequence[Closure], J: Floats) -> Freedom:
     rank = int((sizes > np.sqrt(REDUNDANT)*sizes.max(initial=0.0)).sum()) if sizes.max(initial=0.0) > 1e-9 else 0
     order = qr(J.T, mode="r", pivoting=True)[1]
     names = row_names(closures)
-    null = left[:, rank:]                                               # combinations of rows that say nothing
+    null = left[:, rank:]                                               # redundant combinations of rows
     parts = [(closure, null[rows]) for closure, rows in zip(closures, row_slices(closures), strict=True)]
     idle = [closure.name for closure, own in parts if own.size and np.linalg.matrix_rank(own, tol=1e-5) == closure.rows]
     return Freedom(J.shape[1], len(J), rank, tuple(names[i] for i in sorted(order[rank:])), tuple(idle))
 
 
 def idle_loops(model: CompiledModel) -> list[str]:
-    """Loops that hold nothing by themselves: their bodies cannot move against each other in any way that they forbid."""
-    closures = model.tables.fronts.closures[:len(model.system.loops)]       # couplings come behind
+    """Loops without effect: their bodies cannot move relative to each other in the directions that they constrain."""
+    closures = model.tables.fronts.closures[:len(model.system.loops)]       # couplings come last
     ends = zip(model.system.loops, closures, strict=True)
     if on_one_body := [name for name, closure in ends if closure.a == closure.b]:
-        return on_one_body                                                  # the sweeps have no place for loops on the ground alone
+        return on_one_body # the sweeps do not support loops between the ground and itself
     rng, moves = np.random.default_rng(0), np.zeros(len(model.system.loops), dtype=bool)
-    for _ in range(2):                                                      # anywhere: loops need not be closed for this
+    for _ in range(2):                                                      # at any position: loops need not be closed for this
         q = moved(model, model.q0, rng.uniform(-0.5, 0.5, model.nv))
         _, J = gaps_at(model, q)
         moves |= [np.abs(J[rows]).max(initial=0.0) > 1e-9 for rows in row_slices(closures)]
@@ -110,16 +109,16 @@ def idle_loops(model: CompiledModel) -> list[str]:
 
 
 # ---- loop assembly ---------------------------------------------------------------------------------------------------------
-CLOSED = 1e-12              # of the size of a loop (at least of a meter): a gap that counts as closed
-ROUNDING = 16*np.finfo(float).eps   # of the size (at most of a meter): no change lessens it; no mass matrix is needed, nor compiled
-STEPS = 60                  # that assembly may take
-STIFF_TIME = 1.0            # s: in which strain counts as kinetic energy in what assembly changes least
-BESIDE = (0.0, 0.03, 0.1, 0.3)      # rad or m: how far from the given position assembly starts, one after the other
-SHARES = 0.5**np.arange(12)         # of a step of it, tried one after the other
+CLOSED = 1e-12              # relative to the size of a loop (at least a meter): a gap that counts as closed
+ROUNDING = 16*np.finfo(float).eps   # relative to the size (at most a meter): a gap that no change can reduce
+STEPS = 60                  # at most
+STIFF_TIME = 1.0            # s: weight of strain energy relative to kinetic energy in the norm that assembly minimizes
+BESIDE = (0.0, 0.03, 0.1, 0.3)      # rad or m: distances of successive starting points of assembly from the given position
+SHARES = 0.5**np.arange(12)         # of a Newton step, tried in this order
 
 
 def assemble(model: CompiledModel, batch: Batch, hold: Sequence[str]) -> tuple[Floats, Floats]:
-    """(batch, nq) and (batch, nv): the nearest states that close the loops; those of a tree as they are."""
+    """(batch, nq) and (batch, nv): the nearest states that close the loops; unchanged for a tree."""
     if not model.constrained:
         return batch.q, batch.v
     rows = counted(f"{model.system.name}: closing loops", batch.x)
@@ -128,7 +127,7 @@ def assemble(model: CompiledModel, batch: Batch, hold: Sequence[str]) -> tuple[F
 
 
 def named_speeds(model: CompiledModel, names: Sequence[str], what: str) -> NDArray[np.bool_]:
-    """Which entries of v the names of coordinates or joints mean; `what` the names are for."""
+    """The entries of v selected by names of coordinates or joints; `what`: the argument, for messages."""
     meant = np.zeros(model.nv, dtype=bool)
     for name in name_list(what, names):
         entries = [i for i, entry in enumerate(model.names.v) if name in (entry, entry.rpartition(".")[0])]
@@ -140,7 +139,7 @@ def named_speeds(model: CompiledModel, names: Sequence[str], what: str) -> NDArr
 
 
 def assemble_state(model: CompiledModel, q: Floats, v: Floats, hold: Sequence[str]) -> tuple[Floats, Floats]:
-    """The nearest state, by kinetic energy, that closes all loops, in position and speed; some coordinates held [B 16]."""
+    """The nearest state, in terms of kinetic energy, that closes all loops, with some coordinates held [B 16]."""
     free = model.free & ~named_speeds(model, hold, "hold")
     hold = [*name_list("hold", hold), *model.holds]
     q = assemble_position(model, np.array(q, float), free, hold)
@@ -156,7 +155,7 @@ def assemble_state(model: CompiledModel, q: Floats, v: Floats, hold: Sequence[st
 
 
 def assemble_position(model: CompiledModel, q: Floats, free: NDArray[np.bool_], hold: Sequence[str]) -> Floats:
-    """The closed position that Newton's steps find; where they get stuck, as in a singular position, from somewhere beside it."""
+    """The closed position by Newton's method; if it stalls, as at a singular position, it restarts from nearby points."""
     size, rng = max(closure.size for closure in model.tables.fronts.closures), np.random.default_rng(0)
     least = np.array([np.inf])
     for beside in BESIDE:
@@ -174,10 +173,10 @@ def assemble_position(model: CompiledModel, q: Floats, free: NDArray[np.bool_], 
 
 
 def approach(model: CompiledModel, q: Floats, free: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """Newton's steps, each shortened until it brings the ends nearer; and the gaps that they leave."""
+    """Newton steps, each shortened until the gaps decrease; and the remaining gaps."""
     (gap, J), size = gaps_at(model, q), max(closure.size for closure in model.tables.fronts.closures)
     if not np.isfinite(J).all():
-        return q, np.full_like(gap, np.inf)                                 # ends that coincide: from beside it, perhaps
+        return q, np.full_like(gap, np.inf)                                 # ends that coincide: another start may work
     for _ in range(STEPS):
         if np.abs(gap).max(initial=0.0) <= ROUNDING*min(1.0, size):
             break
@@ -190,14 +189,14 @@ def approach(model: CompiledModel, q: Floats, free: NDArray[np.bool_]) -> tuple[
             if nearer:
                 break
         else:
-            break                                                           # no nearer: closed to rounding, or never
+            break                                                           # no improvement: closed to rounding, or not at all
         q, gap, J = trial, trial_gap, trial_J
     return q, gap
 
 
 @one_thread()
 def least_change(model: CompiledModel, q: Floats, J: Floats, wanted: Floats, free: NDArray[np.bool_]) -> Floats:
-    """The change d of speeds with J d = wanted (as nearly as can be) and the least d.M d; bodies rather move than bend."""
+    """The change d with J d = wanted (in the least-squares sense) and the least d.M d, where strain counts too."""
     from scipy.linalg import solve_triangular  # slow to import
     change, M = np.zeros(model.nv), mass_matrices(model, model.batch(q))[0]
     for body in model.system.bodies.values():
@@ -207,7 +206,7 @@ def least_change(model: CompiledModel, q: Floats, J: Floats, wanted: Floats, fre
     try:
         L = np.linalg.cholesky(M[np.ix_(free, free)])
     except np.linalg.LinAlgError:
-        return change                                                       # bent beyond what modes can tell
+        return change                                                       # deformed beyond the validity of the modes
     scaled = solve_triangular(L, J[:, free].T, lower=True)                  # (J L^-T)^T
     y = np.linalg.lstsq(scaled.T, wanted, rcond=np.sqrt(REDUNDANT))[0]
     change[free] = solve_triangular(L.T, y, lower=False)
@@ -215,7 +214,7 @@ def least_change(model: CompiledModel, q: Floats, J: Floats, wanted: Floats, fre
 
 
 def open_loops(model: CompiledModel, gap: Floats, unit: str = "") -> str:
-    """Which loops are open most, and by how much: two or more that share the gap contradict each other."""
+    """The loops with the largest gaps, for messages: several with similar gaps contradict each other."""
     closures, found, worst = model.tables.fronts.closures, [], float(np.abs(gap).max())
     for closure, rows in zip(closures, row_slices(closures), strict=True):
         own = np.abs(gap[rows])
@@ -230,7 +229,7 @@ def open_loops(model: CompiledModel, gap: Floats, unit: str = "") -> str:
 
 
 def row_unit(closure: Closure, row: int) -> str:
-    """The unit of a gap: of a coupling, that of any of its coordinates."""
+    """The unit of a gap; for a coupling it depends on its coordinates."""
     return "rad or m" if closure.terms else "rad" if row >= closure.rows - closure.rotations else "m"
 
 

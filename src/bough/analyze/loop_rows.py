@@ -19,7 +19,7 @@ POSITION, SPEED, ACCELERATION = np.eye(3)[[2, 1, 0]]        # weights of loop_te
 
 
 def true_rows(closures: Sequence[Closure]) -> NDArray[np.intp]:
-    """Where the rows of all loops are among the multipliers, which are padded to fours."""
+    """Indices of the rows of all loops among the multipliers, which are padded to fours."""
     places, at = [np.zeros(0, int)], 0
     for closure in closures:
         places.append(at + np.arange(closure.rows))
@@ -28,12 +28,12 @@ def true_rows(closures: Sequence[Closure]) -> NDArray[np.intp]:
 
 
 def row_sizes(closures: Sequence[Closure]) -> Floats:
-    """What each row is multiplied by: 1 m/m of translations, the size of the loop of rotations."""
+    """The scale of each row: 1 for translations, the size of the loop for rotations."""
     return np.concatenate([np.r_[np.ones(c.rows - c.rotations), np.full(c.rotations, c.size)] for c in closures])
 
 
 def row_slices(closures: Sequence[Closure]) -> list[slice]:
-    """Where the rows of each loop are."""
+    """The rows of each loop."""
     ends = np.cumsum([0, *(closure.rows for closure in closures)]).tolist()
     return [slice(*pair) for pair in itertools.pairwise(ends)]
 
@@ -43,15 +43,15 @@ def row_names(closures: Sequence[Closure]) -> list[str]:
 
 
 def loop_terms(model: CompiledModel, batch: Batch, weights: Floats) -> tuple[Floats, Floats]:
-    """(batch, rows) of gaps, rates of them, or accelerations at v' = 0, as the weights say; and (batch, rows, nv), their Jacobian.
-    All rows count in meters."""
+    """(batch, rows): gaps, their rates, or accelerations at v' = 0, depending on the weights; and (batch, rows, nv), their
+    Jacobian. All rows are in meters."""
     terms, J = evaluate_loops(model, batch, weights)
     refuse_coincident(batch, J)
     return terms, J
 
 
 def evaluate_loops(model: CompiledModel, batch: Batch, weights: Floats) -> tuple[Floats, Floats]:
-    """The same; NaN where the ends of a distance coincide, which have no direction from one to the other."""
+    """The same; NaN where the ends of a distance coincide, so that it has no direction."""
     closures, n = batch.tables.fronts.closures, batch.tables.fronts.size
     out = np.empty((batch.n, n*(1 + model.nv)))
     model.call(calls.loop_terms, batch, weights, out, extra=n*model.nv)
@@ -60,11 +60,10 @@ def evaluate_loops(model: CompiledModel, batch: Batch, weights: Floats) -> tuple
 
 
 def refuse_coincident(batch: Batch, J: Floats) -> None:
-    """Name a distance whose ends coincide in a state of the batch."""
+    """Raise if the ends of a distance coincide in a state of the batch."""
     closures = batch.tables.fronts.closures
     for closure, rows in zip(closures, row_slices(closures), strict=True):
         found = np.flatnonzero(~np.isfinite(J[:, rows]).all(axis=(1, 2)))
         if closure.held == f.DISTANCE and found.size:
-            where = "" if batch.single else f" in state {found[0]} of the batch"
-            raise StateError(f"loop '{closure.name}': the ends of its distance coincide{where}, so that it has no direction; move "
-                             "one of them away, or let assemble find a state that closes the loops")
+            raise StateError(f"loop '{closure.name}': the ends of its distance coincide{batch.where(found[0])}, so that it has no "
+                             "direction; move one of them away, or let assemble find a state that closes the loops")

@@ -1,4 +1,4 @@
-"""A model in words: its tree, its mass properties, what acts on it, how freely its loops let it move."""
+"""A model in words: mass properties, loads, held coordinates, and the degrees of freedom with its loops."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,8 +25,8 @@ class MassProperties(NamedTuple):
 
 
 def mass_properties(model: CompiledModel, q: Any = None) -> MassProperties:
-    """Those of the system in the position q, or in its initial one."""
-    states = np.repeat(np.atleast_2d(model.q0 if q is None else q), 4, axis=0)      # in lanes, as results ask for poses
+    """Mass properties at the position q, by default the initial one."""
+    states = np.repeat(np.atleast_2d(model.q0 if q is None else q), 4, axis=0)      # four lanes, the kernels that results use
     bodies = bodies_in(model, model.batch(states))
     arm, turn = (bodies.com - bodies.center_of_mass[:, None])[0], bodies.attitude[0]
     own, mass = np.array([body.inertia for body in model.system.bodies.values()]), np.atleast_2d(bodies.mass)[0]
@@ -36,7 +36,7 @@ def mass_properties(model: CompiledModel, q: Any = None) -> MassProperties:
 
 
 def loads(model: CompiledModel) -> list[str]:
-    """What acts on the system, one line each."""
+    """Loads on the system, one line each."""
     system = model.system
     joints = [(body.joint.name or name, body.joint) for name, body in system.bodies.items()]
     joints += [(f"loop {name}", loop.joint) for name, loop in system.loops.items() if isinstance(loop.joint, Joint)]
@@ -50,7 +50,7 @@ def loads(model: CompiledModel) -> list[str]:
 
 
 def held(model: CompiledModel) -> list[str]:
-    """Which coordinates are locked or prescribed at the start, and what events will do."""
+    """Coordinates that are locked or prescribed at the start, and the actions of events."""
     locked = [name for name, hold in model.holds.items() if hold.motion is None]
     moved = [name for name, hold in model.holds.items() if hold.motion is not None]
     found = [f"{what}: {_listed(names)}" for what, names in (("locked", locked), ("prescribed", moved)) if names]
@@ -58,27 +58,28 @@ def held(model: CompiledModel) -> list[str]:
 
 
 def lost_meshes(model: CompiledModel) -> list[str]:
-    """Mesh files of shapes that are not where they should be."""
+    """Missing mesh files of shapes."""
     shapes = [(body.name, shape) for body in model.system.bodies.values() for shape in body.shapes]
     return [f"{name}: there is no file {shape.path}; it will not be drawn" for name, shape in shapes
             if isinstance(shape, Mesh) and shape.npz is None and not Path(shape.path).is_file()]
 
 
 def loops(model: CompiledModel, q: Floats) -> list[tuple[str, str]]:
-    """Label and text: freedom at the position q that closes the loops, what is redundant, and what the description leaves open."""
+    """Label and text: degrees of freedom at the closed position q, redundant equations, and initial gaps of the description."""
     if not model.constrained:
         return []
     freedom, beside = freedom_at(model, q), _rank_beside(model, q)
     before = "loops" if model.system.loops else "couplings"
     found = [("freedom", f"{freedom.tree} before {before}, {_count(freedom.rank, 'independent equation')} of {freedom.rows}, "
-                         f"{_count(freedom.degrees, 'degree')} of freedom")]  # fmt: skip
+                         f"{_count(freedom.degrees, 'degree')} of freedom")]
     if freedom.redundant:
         found.append(("redundant", f"{_listed(list(freedom.redundant))}: the other equations imply them"))
     if freedom.idle:
-        found.append(("idle", f"{_listed(list(freedom.idle))}: the other loops imply {_each(freedom.idle)}"))
+        which = "it" if len(freedom.idle) == 1 else "each of them"
+        found.append(("idle", f"{_listed(list(freedom.idle))}: the other loops imply {which}"))
     if beside > freedom.rank:
         found.append(("singular", f"the initial position is singular: {beside} equations are independent beside it, which leave "
-                                  f"{_count(freedom.tree - beside, 'degree')} of freedom; start a little beside it"))  # fmt: skip
+                                  f"{_count(freedom.tree - beside, 'degree')} of freedom; start a little beside it"))
     return found + [("at the start", text) for text in _openings(model, q)]
 
 
@@ -87,12 +88,12 @@ def _rank_beside(model: CompiledModel, q: Floats) -> int:
     change = _BESIDE * np.random.default_rng(0).standard_normal(model.nv)
     try:
         return freedom_at(model, assemble_state(model, moved(model, q, change), np.zeros(model.nv), ())[0]).rank
-    except StateError:                                          # nothing near it closes them
+    except StateError:                                          # no closed position nearby
         return 0
 
 
 def _openings(model: CompiledModel, q: Floats) -> list[str]:
-    """By how much the initial state of the description misses the loops."""
+    """The gaps of the initial state of the description."""
     found = []
     if worst := _worst(model, loop_gaps(model, model.batch(model.q0), POSITION)):
         found.append(f"{worst[0]} is open by {worst[1]}; a run will close it")
@@ -102,7 +103,7 @@ def _openings(model: CompiledModel, q: Floats) -> list[str]:
 
 
 def _worst(model: CompiledModel, gaps: Mapping[str, Floats]) -> tuple[str, str] | None:
-    """The loop that is open most, and by how much; none, if all are closed."""
+    """The loop with the largest gap, and the gap; None if all are closed."""
     closures = model.tables.fronts.closures
     units = [row_unit(c, row) for c in closures for row in range(c.rows)]
     names = [f"{c.noun} '{c.name}'" for c in closures for _ in c.labels]
@@ -117,10 +118,6 @@ _BESIDE, _OPEN = 1e-3, 1e-9                 # rad or m
 
 def _count(number: int, what: str) -> str:
     return f"{number} {what}{'s' * (number != 1)}"
-
-
-def _each(names: tuple[str, ...]) -> str:
-    return "it" if len(names) == 1 else "each of them"
 
 
 def _gravity(gravity: Any) -> str:

@@ -1,10 +1,10 @@
 """Derivatives of outputs along directions.
 
-What follows from the state alone (places, attitudes, velocities, deflections, energies, momenta) comes from the sweep that finds it
-for laws, on duals.  Accelerations come from the kinematics on duals, loads through joints of trees from the wrenches of inverse
-dynamics on duals; what outputs make of them is derived by hand.  Loads where loops are closed, and potential energies of central
-gravity, stops and springs in loops, come from differences of fourth order, as what a parameter changes in them outside the sweeps
-does: relative errors of 1e-11.
+Outputs that depend only on the state (places, attitudes, velocities, deflections, energies, momenta) are differentiated by the
+sweep that computes them for laws, on duals. Accelerations are differentiated by the kinematics on duals, loads through joints of
+trees by the wrenches of inverse dynamics on duals. Fourth-order differences, with relative errors of 1e-11, are used for loads with
+closed loops, for potential energies of central gravity, stops and springs in loops, and for effects of parameters outside the
+sweeps.
 """
 
 from dataclasses import replace
@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from bough.analyze.body_motion import Motion, frame_motion, route_to, traced
+from bough.analyze.equations_of_motion import Accelerations
 from bough.analyze.internal_loads import read_cut
 from bough.analyze.parameters import STENCIL, Parameter
-from bough.analyze.signals import Measured, outputs, q_entry, v_entry
+from bough.analyze.signals import Measured, outputs, state_entry
 from bough.compile.batch import Batch, lanes_for
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
@@ -29,23 +30,26 @@ from bough.sweeps import records as r
 from bough.sweeps import tangents
 
 STEP = 2e-3                                         # of differences of fourth order
-DESCRIBED = ("felt_acceleration", "energy", "load", "deflection")      # depend on the description itself, where no sweep finds them
+DESCRIBED = ("felt_acceleration", "energy", "load", "deflection")      # depend on the description itself if no sweep computes them
 
 
 class OutputsAlong:
     """Some outputs of a model and their derivatives, with rates of the state (n, ...) and their derivatives (n*m, ...)."""
 
     def __init__(self, model: CompiledModel, rows: Any, rates: Floats, moved: Floats, wanted: list[Output]) -> None:
-        self.model, self.rows, self.rates, self.moved, self.outputs = model, rows, rates, moved, wanted
+        self.model, self.rows, self.outputs = model, rows, wanted
+        self.rates, self.moved = Accelerations(model, rates), Accelerations(model, moved)
         self.batch: Batch = rows.batch
         self.x = model.layout.view(rows.dx)
-        self.a, self.da = (np.ascontiguousarray(each[:, :model.nv]) for each in (rates, moved))
+        self.a, self.da = (np.ascontiguousarray(each.v) for each in (self.rates, self.moved))
         self.at_states = Measured(model, self.batch, wanted)
 
     def tangent(self, output: Output) -> Floats:
         """(n*m, size)"""
         if is_swept(self.model, output):
             return self._swept[output.name]
+        if (entry := state_entry(self.model, output)) is not None:
+            return np.ascontiguousarray(self.rows.dx[:, [entry]])
         found = getattr(self, f"_{output.kind}", None)
         turned = output.kind == "deflection" and output.along != "body"
         if found is None or turned or (output.kind == "load" and self.model.system.loops):
@@ -55,7 +59,7 @@ class OutputsAlong:
 
     @cached_property
     def _swept(self) -> dict[str, Floats]:
-        """Those that a sweep finds in the state."""
+        """Outputs that a sweep computes from the state."""
         tables, rows = self.batch.tables, self.rows
         wanted = [output for output in self.outputs if is_swept(self.model, output)]
         places = np.array([place for output in wanted for place in tables.outputs[output.name].places])
@@ -66,13 +70,13 @@ class OutputsAlong:
         return {output.name: np.ascontiguousarray(along[:, a:b])
                 for output, a, b in zip(wanted, ends[:-1], ends[1:], strict=True)}
 
-    # ---- what they share --------------------------------------------------------------------------------------
+    # ---- shared intermediate results --------------------------------------------------------------------------------------
     def _repeat(self, array: Floats) -> Floats:
-        """States (n, ...) as many times as there are directions."""
+        """States (n, ...) repeated for each direction."""
         return np.repeat(array, self.rows.m, axis=0)
 
     def _route_along(self, frames: list[Frame] | None, elements: int = 0) -> tuple[Motion, Floats]:
-        """Derivatives of the motion of frames (of none: every hinge is passed), and of what force elements exert."""
+        """Derivatives of the motion of frames (None: every hinge is visited), and of the loads of force elements."""
         batch = self.model.changed(self.batch, keep_welds=True)
         parts, key = batch.tables.parts, ("frames", *frames) if frames is not None else ("elements",)
         if key not in batch.tables.routes:
@@ -97,8 +101,7 @@ class OutputsAlong:
 
     def _at(self, what: str, frame: Frame) -> Floats:
         frames, motion = self._motion
-        found: Floats = getattr(motion, what)[:, frames.index(frame)]
-        return found
+        return np.asarray(getattr(motion, what)[:, frames.index(frame)])
 
     def _turned(self, output: Output, vectors: Floats, along: Floats, own: Frame | None) -> Floats:
         """d(C^T x) = dC^T x + C^T dx, for vectors (n, 3) of the world in the axes of an output."""
@@ -108,42 +111,29 @@ class OutputsAlong:
         C, dC = self._repeat(self.at_states._at("attitude", frame)), self._at("attitude", frame)
         return np.einsum("bij,bi->bj", dC, self._repeat(vectors)) + np.einsum("bij,bi->bj", C, along)
 
-    def _vector(self, output: Output, what: str, part: slice = slice(0, 3)) -> Floats:
+    # ---- one for each kind --------------------------------------------------------------------------------------
+    def _acceleration(self, output: Output) -> Floats:
         place = output.place
         assert place is not None
-        return self._turned(output, self.at_states._at(what, place)[:, part], self._at(what, place)[:, part], place)
-
-    # ---- one for each kind --------------------------------------------------------------------------------------
-    def _coordinate(self, output: Output) -> Floats:
-        return self.x.q[:, q_entry(self.model, str(output.coordinate))]
-
-    def _rate(self, output: Output) -> Floats:
-        return self.x.v[:, v_entry(self.model, str(output.rate))]
-
-    def _wheel(self, output: Output) -> Floats:
-        return self.x.wheels[:, self.model.names.wheels.index(str(output.wheel))]
-
-    def _acceleration(self, output: Output) -> Floats:
-        return self._vector(output, "acceleration", slice(3, 6))
+        return self._turned(output, self.at_states._at("acceleration", place)[:, 3:], self._at("acceleration", place)[:, 3:], place)
 
     def _felt_acceleration(self, output: Output) -> Floats:
-        place, gravity, model = output.felt_acceleration, self.model.system.gravity, self.model
+        place, gravity = output.felt_acceleration, self.model.system.gravity
         assert place is not None
         a, da = self.at_states._at("acceleration", place)[:, 3:], self._at("acceleration", place)[:, 3:]
         if isinstance(gravity, CentralGravity):
-            rates = slice(model.nv + model.nw + 3, model.nv + model.nw + 6)
             d = self.batch.state.orbit[:, :3] + self.at_states._at("position", place)
             dd = self.x.orbit[:, :3] + self._at("position", place)
             over = 1.0/np.linalg.norm(d, axis=1, keepdims=True)
-            a = a + self.rates[:, rates] + gravity.mu*d*over**3
+            a = a + self.rates.orbit[:, 3:] + gravity.mu*d*over**3
             d, over = self._repeat(d), self._repeat(over)
-            da = da + self.moved[:, rates] + gravity.mu*over**3*(dd - 3.0*over**2*np.einsum("bi,bi->b", d, dd)[:, None]*d)
+            da = da + self.moved.orbit[:, 3:] + gravity.mu*over**3*(dd - 3.0*over**2*np.einsum("bi,bi->b", d, dd)[:, None]*d)
         else:
             a = a - np.asarray(gravity, float)
         return self._turned(output, a, da, place)
 
     def _load(self, output: Output) -> Floats:
-        """Through joints of a tree: the wrenches of inverse dynamics, turned into the output's axes."""
+        """Through joints of a tree: the wrenches of inverse dynamics, in the output's axes."""
         model, rows, chosen = self.model, self.rows, read_cut(self.model.system, output.load)
         batch = model.changed(self.batch, torques=False, keep_welds=True)
         hinges, du = len(batch.tables.parts.hinges) - 1, rows.du.copy()
@@ -182,7 +172,7 @@ class OutputsAlong:
 
     # ---- differences --------------------------------------------------------------------------------------------
     def _differences(self, output: Output) -> Floats:
-        """Along the directions of states, times and inputs, a step of which moves no number by more than STEP of its size."""
+        """Along the directions of states, times and inputs, with steps that change no number by more than STEP of its size."""
         rows, total = self.rows, np.zeros(1)
         sizes = [np.abs(along)/(1.0 + self._repeat(np.abs(part)))
                  for part, along in ((self.batch.x, rows.dx), (self.batch.u, rows.du), (self.batch.t, rows.dt))]
@@ -195,7 +185,7 @@ class OutputsAlong:
 
 
 def is_swept(model: CompiledModel, output: Output) -> bool:
-    """Whether the sweep that finds outputs for laws finds this one, before the inputs are known."""
+    """Whether the sweep that computes outputs for laws computes this one before the inputs are known."""
     return output.tension is None and model.tables.outputs[output.name].swept
 
 

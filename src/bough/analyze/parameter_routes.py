@@ -1,7 +1,7 @@
 """From a name to a number of a description: routes through bodies, joints, parts, and what is inside them.
 
 "boom.mass", "arm.ry.stiffness", "push.force.scale" (a time table's values), "arm.motion.to", "deploy.do[0].motion.duration",
-"pin.a.at[2]", "gear.terms.motor".  Besides the fields of a description there are numbers that stand for a change of several:
+"pin.a.at[2]", "gear.terms.motor".  In addition to the fields of a description, derived numbers change several fields at once:
 
     scale, shift    of time tables and motions: values times it; times later by it [s]
     tilt            of what has an orientation: a rotation vector about its own axes [rad]
@@ -28,7 +28,7 @@ from bough.flex import FlexibleBody
 SUBSTANCE = ("mass", "com", "inertia")
 OF_JOINT = ("stiffness", "damping", "rest", "torque", "motion")
 OF_MODES = ("frequency", "modal_damping", "shape_scale", "participation_scale")
-ROUNDED = 1e-12                         # of the trace of a mass matrix: eigenvalues that are zero, but for rounding
+ROUNDED = 1e-12                         # relative to the trace of a mass matrix: eigenvalues that are zero to rounding
 _SCALED: dict[type, tuple[str, ...]] = {
     TimeTable: ("values",), Spline: ("values", "rates"), Pieces: ("coefficients",), Constant: ("value",),
     Rate: ("rate", "start"), Polynomial: ("coefficients",), Move: ("to", "start"), Harmonics: ("terms", "mean")}
@@ -36,13 +36,13 @@ _SHIFTED: dict[type, str] = {TimeTable: "times", Spline: "times", Pieces: "times
 
 
 class Lens(NamedTuple):
-    """What is at the end of a route, and what makes its owner with something else there."""
+    """The value at the end of a route, and a function that returns the owner with another value there."""
     value: Any
     put: Callable[[Any], Any]
 
 
 def tokens_of(path: str) -> list[str]:
-    """The steps of a route.
+    """The steps of a route, as strings.
 
     >>> tokens_of("do[0].motion.to")
     ['do', '0', 'motion', 'to']
@@ -51,7 +51,7 @@ def tokens_of(path: str) -> list[str]:
 
 
 def lens(owner: Any, steps: list[str]) -> Lens | None:
-    """Where the steps lead from an owner; None if nowhere."""
+    """The lens at the end of the steps from an owner; None if there is no such route."""
     if not steps:
         return Lens(owner, lambda new: new)
     first, rest = steps[0], steps[1:]
@@ -74,7 +74,7 @@ def _inside(owner: Any, step: str) -> Lens | None:
 
 
 def derived(owner: Any, name: str) -> Lens | None:
-    """Numbers that stand for a change of several: scale, shift, tilt."""
+    """Derived numbers: scale, shift, tilt."""
     if name == "scale" and type(owner) in _SCALED:
         return Lens(1.0, lambda factor: _scaled(owner, float(factor)))
     if name == "shift" and type(owner) in _SHIFTED:
@@ -92,7 +92,7 @@ def _scaled(owner: Any, factor: float) -> Any:
         value = getattr(owner, field)
         if field == "terms":                                                    # amplitude, frequency, phase
             return tuple((factor*amplitude, frequency, phase) for amplitude, frequency, phase in value)
-        if field == "coefficients" and isinstance(owner, Pieces):               # pieces have lengths of their own
+        if field == "coefficients" and isinstance(owner, Pieces):               # pieces have different lengths
             return tuple(nested(factor*np.array(piece)) for piece in value)
         return nested(factor*np.array(value))
     return owner.model_copy(update={field: times(field) for field in _SCALED[type(owner)]})
@@ -144,7 +144,7 @@ def of_joint(joint: Joint, steps: list[str]) -> Lens | None:
 
 
 def with_rest(joint: Joint) -> Joint:
-    """A joint with springs, whose rests are said: zero, where the description is silent."""
+    """A joint with springs and explicit rest positions: zero if the description gives none."""
     silent = joint.rest is None and joint.stiffness is not None and not joint.spherical
     return joint.model_copy(update={"rest": (0.0,)*len(joint.dofs)}) if silent else joint
 
@@ -200,7 +200,7 @@ DERIVED = ("scale", "shift", "tilt", "shape_scale", "participation_scale")
 
 
 def owner_of(system: System, name: str) -> Any:
-    """What a derived number changes: a time table, a motion, a body, a frame, or a flexible body."""
+    """The owner of a derived number: a time table, a motion, a body, a frame, or a flexible body."""
     for body in system.bodies.values():
         for prefix in sorted({body.name, body.joint.name or body.name}):
             path = name[len(prefix) + 1:]
@@ -214,7 +214,7 @@ def owner_of(system: System, name: str) -> Any:
 
 
 def change_of(before: Any, after: Any, name: str) -> Floats:
-    """The derived number that leads from one owner to another, from what they hold."""
+    """The derived number that changes one owner into another, from the values that they hold."""
     if name == "shift":
         field = _SHIFTED[type(before)]
         return np.array(np.ravel(getattr(after, field))[0] - np.ravel(getattr(before, field))[0])
@@ -247,7 +247,7 @@ def _ratio(before: Floats, after: Floats) -> float:
 
 # ---- all names ---------------------------------------------------------------------------------------------------------------
 def names_of(system: System) -> list[str]:
-    """What `parameter` knows of a system, whole arrays by one name each: for messages and lists."""
+    """All names that `parameter` accepts for a system, one per array: for messages and lists."""
     central = hasattr(system.gravity, "mu")
     found = ["gravity.mu" if central else "gravity"]
     for body in system.bodies.values():

@@ -1,8 +1,8 @@
-"""Parameters of the tables for a batch whose members differ in numbers of the description, any that has a name.
+"""Parameters of the tables for a batch whose members differ in named numbers of the description.
 
-Masses, mass centers, inertias and places of rigid bodies go through the compiler as arrays. A number that the tables repeat (a
-stiffness, a wheel's inertia) or of which they hold a power (the square of a frequency) is put where it stands, which is found by
-trying two other values. All else is compiled member by member.
+Masses, mass centers, inertias and places of rigid bodies go through the compiler as arrays. A number that the tables contain (a
+stiffness, a wheel's inertia), or a power of which they contain (the square of a frequency), is written to its entries directly;
+these are located by compiling two other values. All others are compiled member by member.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from bough.analyze.parameters import Parameter, parameter
 from bough.compile.assemble import build_tables
 from bough.compile.compiled_model import CompiledModel
-from bough.compile.coordinates import SHAPES, members
+from bough.compile.coordinates import SHAPES, member_of, members
 from bough.compile.layout import Floats
 from bough.compile.tables import Tables
 from bough.describe import System
@@ -26,19 +26,19 @@ ROUNDED = 8 * np.finfo(float).eps  # of a number: as near as that it is a power 
 
 
 class Held(NamedTuple):
-    """What an entry of pars is: a factor times a power of an entry of the parameter."""
+    """An entry of pars as a factor times a power of an entry of the parameter."""
 
     source: int
     power: float
     factor: float
 
     def of(self, values: Floats) -> Floats:
-        """Of values (n, entries) of the parameter; a number that is merely repeated stays as it is."""
+        """The entry for values (n, entries) of the parameter; plain copies keep their bits."""
         x = values[:, self.source if values.shape[1] > 1 else 0]
         return x if (self.power, self.factor) == (1.0, 1.0) else np.asarray(self.factor * x**self.power)
 
     def back(self, entries: Floats) -> Floats:
-        """The parameter, of entries of pars."""
+        """The parameter from entries of pars."""
         return entries if (self.power, self.factor) == (1.0, 1.0) else np.asarray((entries / self.factor) ** (1.0 / self.power))
 
 
@@ -46,7 +46,7 @@ Copied = dict[int, Held]  # by entry of pars
 
 
 def substance(system: System, name: str) -> bool:
-    """Whether a parameter is one that the compiler takes as an array."""
+    """Whether the compiler accepts a parameter as an array."""
     body, _, field = name.rpartition(".")
     return body in system.bodies and field in SHAPES and (field == "at" or system.bodies[body].flexible is None)
 
@@ -70,16 +70,15 @@ def changed_system(system: System, changes: Mapping[str, ArrayLike]) -> System:
     for name, value in changes.items():
         found, given = named(system, name), np.asarray(value, float)
         if given.size != found.value.size and given.size != 1:
-            raise ModelError(
-                f"parameter '{name}' is {given.tolist()}; give {found.value.size} number{'s' * (found.value.size > 1)}"
-            )
+            raise ModelError(f"parameter '{name}' is {given.tolist()}; give {found.value.size} "
+                             f"number{'s' * (found.value.size > 1)}")
         after = found.changed(np.full(found.value.shape, given.item()) if given.size == 1 else given.reshape(found.value.shape))
         system = _checked(system, after)
     return system
 
 
 def _checked(before: System, after: System) -> System:
-    """The same, with parts that were changed made anew as a file would give them: checked, axes of unit length."""
+    """The changed system with its changed parts validated and normalized, as if read from a file."""
     for name, body in after.bodies.items():
         if body.joint is not before.bodies[name].joint:
             joint = type(body.joint).from_mapping(body.joint.to_dict())
@@ -112,19 +111,19 @@ def parameter_rows(model: CompiledModel, changes: Mapping[str, ArrayLike]) -> Fl
 
 
 def copied_places(model: CompiledModel, name: str) -> Copied | None:
-    """See `copied`; found once."""
+    """Cached results of `copied`."""
     kept: dict[str, Copied | None] = model.__dict__.setdefault("_copied_parameters", {})
     return kept[name] if name in kept else kept.setdefault(name, copied(model.system, name, build_tables(model.system)))
 
 
 def numbers_only(model: CompiledModel, names: Iterable[str]) -> bool:
-    """Whether all values of these parameters go in lanes, whatever they are."""
+    """Whether these parameters can have any values in lanes."""
     return all(substance(model.system, name) or copied_places(model, name) is not None for name in names)
 
 
 def beyond_numbers(model: CompiledModel, name: str) -> bool:
-    """Whether a parameter is no number of the tables: what they have of it changes their structure or their time tables, or they
-    have nothing of it, as of the time of an event.  Only a model of its own then has it."""
+    """Whether a parameter needs a separate model: it changes the structure of the tables or their time tables, or it is not in the
+    tables at all, such as the time of an event."""
     if substance(model.system, name):
         return False
     places, nominal = copied_places(model, name), build_tables(model.system)
@@ -133,16 +132,12 @@ def beyond_numbers(model: CompiledModel, name: str) -> bool:
     try:
         tables = [build_tables(changed_system(model.system, {name: trial})) for trial in _trials(named(model.system, name))]
     except BoughError:
-        return False                                                # as its values will show
+        return False                                                # reported later, for its actual values
     return not all(same_structure(each, nominal) for each in tables)
 
 
-def member_of(changes: Mapping[str, ArrayLike], member: int) -> dict[str, Floats]:
-    return {name: np.asarray(value, float)[member] for name, value in changes.items()}
-
-
 def _check_ends(system: System, name: str, values: Floats) -> None:
-    """The smallest and the largest of many values must be possible ones; the first that is not is named."""
+    """Validate the smallest and the largest of many values; the error names the first invalid one."""
     for member in dict.fromkeys([int(values.min(axis=1).argmin()), int(values.max(axis=1).argmax())]):
         try:
             changed_system(system, {name: values[member]})
@@ -153,26 +148,23 @@ def _check_ends(system: System, name: str, values: Floats) -> None:
 def _row(model: CompiledModel, nominal: Tables, changes: Mapping[str, Floats], member: int) -> Floats:
     try:
         own, others = parted(model.system, changes)
-        tables = build_tables(
-            changed_system(model.system, others), changes={name: value[None] for name, value in own.items()} or None
-        )
+        tables = build_tables(changed_system(model.system, others),
+                              changes={name: value[None] for name, value in own.items()} or None)
     except BoughError as error:
         raise ModelError(f"member {member} of the batch: {error}") from None
     if not same_structure(tables, nominal):
-        raise StateError(
-            f"member {member} of the batch has other tables than the model ({', '.join(others)}); simulate it alone, with "
-            "model.with_parameters(...), or as a bough.Campaign"
-        )
+        raise StateError(f"member {member} of the batch has other tables than the model ({', '.join(others)}); simulate it alone, "
+                         "with model.with_parameters(...), or as a bough.Campaign")
     return tables.pars
 
 
 def same_structure(one: Tables, other: Tables) -> bool:
-    """Whether two systems differ in the numbers of pars only."""
+    """Whether two systems differ only in the numbers of pars."""
     return np.array_equal(one.plan, other.plan) and np.array_equal(one.tables, other.tables)
 
 
 def check_in_tables(model: CompiledModel, names: Iterable[str]) -> None:
-    """Raise for parameters that the tables do not have at all, for runs on the model's own would not have them either."""
+    """Raise for parameters that are not in the tables at all: runs on the tables of the model would ignore them."""
     for name in names:
         if not substance(model.system, name) and copied_places(model, name) == {}:
             raise StateError(f"parameter '{name}' is no number that a batch can have for each run; simulate it alone, with "
@@ -180,14 +172,14 @@ def check_in_tables(model: CompiledModel, names: Iterable[str]) -> None:
 
 
 def _trials(found: Parameter) -> list[Floats]:
-    """Two other values of a parameter, none of whose entries is like another."""
+    """Two other values of a parameter, with entries that all differ."""
     more = np.arange(1, found.value.size + 1).reshape(found.value.shape)
     return [np.asarray(found.value * factor + factor * 0.01 * more) for factor in (1.0625, 1.1875)]
 
 
 def copied(system: System, name: str, nominal: Tables) -> Copied | None:
-    """Which entries of pars are a parameter itself, or a power of it; None if it changes anything else, or other tables belong to
-    other values."""
+    """The entries of pars that are a parameter itself or a power of it; None if the parameter has any other effect on the
+    tables."""
     found = named(system, name)
     trials, rows = _trials(found), []
     for trial in trials:
@@ -209,7 +201,7 @@ def copied(system: System, name: str, nominal: Tables) -> Copied | None:
 
 
 def _held(entries: list[float], given: list[Floats]) -> Held | None:
-    """What three values of an entry of pars are of those of a parameter: one of its numbers, or a power of one."""
+    """The entry or power of an entry of a parameter that matches three values of an entry of pars; None if none does."""
     same = [j for j in range(given[0].size) if all(entry == values[j] for entry, values in zip(entries, given, strict=True))]
     if len(same) == 1:
         return Held(same[0], 1.0, 1.0)

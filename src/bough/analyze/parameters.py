@@ -1,7 +1,7 @@
-"""Numbers of a description by name, as "boom.mass" or "strut.stiffness": what they are, and what they change in the tables.
+"""Numbers of a description by name, such as "boom.mass" or "strut.stiffness": their values, and their effect on the tables.
 
 Tables are smooth in the numbers of a description, and mostly polynomials of them: moments m c, inertias J + m c c.  Differences of
-fourth order are exact for these, but for rounding.
+fourth order are exact for these, except for rounding.
 """
 
 import re
@@ -11,20 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from bough.analyze.parameter_routes import (
-    DERIVED,
-    OF_MODES,
-    SUBSTANCE,
-    Lens,
-    as_numbers,
-    change_of,
-    lens,
-    names_of,
-    nested,
-    of_body,
-    owner_of,
-    tokens_of,
-)
+from bough.analyze import parameter_routes as routes
+from bough.analyze.parameter_routes import SUBSTANCE, as_numbers, nested
 from bough.compile.assemble import build_tables
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
@@ -47,7 +35,7 @@ class Parameter:
     changed: Callable[[Floats], System]         # the system with another value
 
     def steps(self) -> Iterable[tuple[int, float, list[tuple[float, System]]]]:
-        """Of each of its entries: which, the step, and systems with their weights, whose sum over the step is a derivative."""
+        """For each entry: its index, the step, and weighted systems whose sum divided by the step is the derivative."""
         scale = float(np.abs(self.value).max(initial=0.0)) or 1.0
         for i in range(self.value.size):
             step, found = STEP*scale, []
@@ -59,18 +47,18 @@ class Parameter:
             yield i, step, found
 
     def _same(self, i: int) -> set[tuple[int, ...]]:
-        """Where entry i is: a matrix is symmetric, its entries below the diagonal are those above."""
+        """The places of entry i: two in a symmetric matrix, except on the diagonal."""
         place = tuple(int(k) for k in np.unravel_index(i, self.value.shape))
         return {place, place[::-1]} if symmetric(self.name, self.value) else {place}
 
 
 def symmetric(name: str, value: Floats) -> bool:
-    """Whether a parameter is a symmetric matrix, such as an inertia, and no list of rows."""
+    """Whether a parameter is a symmetric matrix, such as an inertia, and not a list of rows."""
     return value.ndim == 2 and value.shape[0] == value.shape[1] and not name.endswith(ROWS) and np.array_equal(value, value.T)
 
 
 def parameter(system: System, name: str) -> Parameter:
-    """What a name stands for: "part.field" (fields of parts in parts with more dots), and, of an array, an entry in brackets."""
+    """The parameter with a name: "part.field", with more dots for nested parts, and an index in brackets for an array entry."""
     match = NAME.fullmatch(name) if isinstance(name, str) else None
     if match is None:
         raise StateError(f"parameter {name!r} is no name; give one as 'body.mass' or 'body.com[2]'")
@@ -94,9 +82,9 @@ def parameter(system: System, name: str) -> Parameter:
 def value_in(before: System, after: System, name: str) -> Floats:
     """The value that a parameter of one system has in another, read from its description."""
     last = name.rpartition(".")[2]
-    if last not in DERIVED:
+    if last not in routes.DERIVED:
         return parameter(after, name).value
-    return change_of(owner_of(before, name), owner_of(after, name), last)
+    return routes.change_of(routes.owner_of(before, name), routes.owner_of(after, name), last)
 
 
 def _whole(system: System, name: str) -> Parameter:
@@ -114,18 +102,18 @@ def _whole(system: System, name: str) -> Parameter:
                          "much there is; give that by tanks, or describe another tank")
     for body in system.bodies.values():
         for prefix in sorted({body.name, body.joint.name or body.name}):
-            if name.startswith(prefix + ".") and (found := of_body(body, name[len(prefix) + 1:])) is not None:
+            if name.startswith(prefix + ".") and (found := routes.of_body(body, name[len(prefix) + 1:])) is not None:
                 return _described(system, "bodies", body.name, name, found)
     for kind in PARTS:
         for part in system.of(kind).values():
             if name.startswith(part.name + "."):
-                found = lens(part, tokens_of(name[len(part.name) + 1:]))
+                found = routes.lens(part, routes.tokens_of(name[len(part.name) + 1:]))
                 if found is not None and as_numbers(found.value) is not None:
                     return _described(system, kind.key, part.name, name, found)
     return _refuse(system, name)
 
 
-def _described(system: System, key: str, owner: str, name: str, found: Lens) -> Parameter:
+def _described(system: System, key: str, owner: str, name: str, found: routes.Lens) -> Parameter:
     """The number at the end of a route that starts at an owner."""
     numbers = as_numbers(found.value)
     if numbers is None:
@@ -143,8 +131,8 @@ def _refuse(system: System, name: str) -> Parameter:
     owner, _, field = name.rpartition(".")
     if owner in system.bodies and system.bodies[owner].flexible is not None and field in SUBSTANCE:
         raise StateError(f"parameter '{name}': body '{owner}' is flexible, and its {field} is that of its finite elements; its "
-                         f"place 'at' and {', '.join(OF_MODES)} are parameters")
-    known = names_of(system)
+                         f"place 'at' and {', '.join(routes.OF_MODES)} are parameters")
+    known = routes.names_of(system)
     own = [each.removeprefix(owner + ".") for each in known if owner and each.startswith(owner + ".")]
     if own:
         what = f"body '{owner}'" if owner in system.bodies else f"'{owner}'"
@@ -160,7 +148,7 @@ def _with_gravity(system: System, gravity: Any) -> System:
 
 
 def unshared(system: System) -> System:
-    """The same, in which flexible bodies that are alike are kept apart in the tables, so that one of them can change alone."""
+    """A copy in which identical flexible bodies have separate numbers in the tables, so that one of them can change alone."""
     twin = system.copy()
     for body in system.bodies.values():
         if body.flexible is not None:

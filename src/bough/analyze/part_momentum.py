@@ -95,7 +95,7 @@ def momentum_terms(of: Relative, part: Floats) -> Terms:
 
 
 def momentum_loads(model: CompiledModel, batch: Batch, a: Floats, joint: str) -> Floats:
-    """(batch, 6): what is exerted on all that a joint carries, through it: [moment, force] at its origin on the body, its axes."""
+    """(batch, 6): the load on everything outboard of a joint, through it: [moment, force] at its origin on the body, body axes."""
     body = carried_by(model, joint)
     if model.system.loops:
         raise StateError(f"joint '{joint}': system '{model.system.name}' has loops, and what passes through them is not known "
@@ -133,7 +133,7 @@ def carried_by(model: CompiledModel, joint: str) -> str:
 
 
 def applied(model: CompiledModel, bodies: Bodies) -> list[tuple[int, tuple[Floats, Floats]]]:
-    """Body by body, wrenches in world axes about its origin: external ones, and what its wheels do to it."""
+    """By body, wrenches in world axes about its origin: external ones, and those of its wheels."""
     batch, found = bodies.batch, []
     described = np.array([described_inputs(batch.tables, batch.t[i, :1])[0] for i in range(batch.n)])
     layout, u = batch.inputs.layout, batch.u + described

@@ -1,4 +1,4 @@
-"""All of d(v')/d(q, v, tau) of a tree at once, by the fastest way that applies."""
+"""All of d(v')/d(q, v, tau) of a tree at once, by the fastest kernel that applies."""
 
 from dataclasses import replace
 from functools import partial
@@ -10,7 +10,7 @@ from bough.compile.batch import Batch, run, workspace
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.compile.tables import Tables
-from bough.kernels.hinges import FREE, MODAL, N_SPEEDS, NODE
+from bough.kernels.hinges import FREE
 from bough.kernels.lanes import DUAL, GIVEN, ONE, PLAIN, aligned
 from bough.kernels.linker import link
 from bough.sweeps import columns, dual_columns, pairs
@@ -27,7 +27,7 @@ def applies(model: CompiledModel, batch: Batch) -> bool:
 
 
 class Columns:
-    """Speeds of a tree in the order of its hinges, and the places of what is worked out in ws."""
+    """Speeds of a tree in the order of its hinges, and where intermediate results are in ws."""
 
     def __init__(self, tables: Tables) -> None:
         self.rows = speed_rows(tables)
@@ -65,8 +65,8 @@ class Columns:
 
 
 def moving(tables: Tables, row: dict[str, Any], bodies: int, moved: list[int]) -> dict[str, int]:
-    """Where in ws the motion is of what a speed moves against, of what it moves, and the sums of all that: of a free hinge, what
-    has moved but not turned has a place of its own."""
+    """Places in ws of the motion of the inner body of a speed, of its outer body, and of sums over the subtree.  A free hinge also
+    has an intermediate body, translated but not rotated."""
     k, hinges = row["hinge"], tables.parts.hinges
     inner, outer = hinges[k].inner, k
     if k in moved:
@@ -77,21 +77,20 @@ def moving(tables: Tables, row: dict[str, Any], bodies: int, moved: list[int]) -
 
 
 def whole_packs(s: int, row: dict[str, Any], n: int) -> dict[str, int]:
-    """From where to where the entries of a speed with those that it moves can be written in whole packs: before it in its pack
-    only where these are all on its path, whose entries come later; behind those that it moves only where there are none."""
+    """The range of entries of a speed with its descendants that can be written in whole packs of four: entries before it only if
+    all of these are on its path and therefore written later, entries after its descendants only if there are none."""
     first, end = s - s % 4, row["end"]
     return {"writes": first if set(range(first, s)) <= set(row["path"]) else s, "until": end if end < n else padded(n)}
 
 
 def speed_rows(tables: Tables) -> list[dict[str, Any]]:
-    """Of each speed: its hinge, which of the hinge's it is, its place in v, the speeds on its path, the end of those it moves."""
+    """For each speed: its hinge, its index in the hinge, its place in v, the speeds on its path, and the end of its descendants."""
     hinges, rows, path_of = tables.parts.hinges, list[dict[str, Any]](), {0: list[int]()}
     for k, hinge in enumerate(hinges):
         if k == 0:
             continue
         path = list(path_of[hinge.inner])
-        size = 0 if hinge.kind == NODE else hinge.flexible.n_modes if hinge.kind == MODAL else N_SPEEDS[hinge.kind]
-        for component in range(size):
+        for component in range(hinge.n_speeds):
             rows.append({"hinge": k, "component": component, "v": hinge.v + component, "depth": len(path), "path": list(path)})
             path.append(len(rows) - 1)
         path_of[k] = path
@@ -103,7 +102,7 @@ def speed_rows(tables: Tables) -> list[dict[str, Any]]:
 
 
 def visited_lists(tables: Tables, rows: list[dict[str, Any]]) -> list[list[int]]:
-    """For each four speeds the hinges in the subtrees of theirs, inner before outer, each with whether its inner one is there."""
+    """For each four speeds, the hinges in their subtrees, inner before outer, each with a flag: its inner hinge is also listed."""
     inner, found = [hinge.inner for hinge in tables.parts.hinges], []
     for first in range(0, len(rows), 4):
         visited = {row["hinge"] for row in rows[first:first + 4]}
@@ -117,13 +116,12 @@ def visited_lists(tables: Tables, rows: list[dict[str, Any]]) -> list[list[int]]
 def columns_of(tables: Tables) -> Columns:
     if "columns" not in tables.routes:
         tables.routes["columns"] = Columns(tables)
-    found: Columns = tables.routes["columns"]
-    return found
+    return tables.routes["columns"]
 
 
 def columns_call(model: CompiledModel, batch: Batch, plain: Any, dual: Any, *more: Any) -> partial[Any]:
-    """The kernel of rigid trees, or of those with flexible bodies, which takes a workspace of duals as well; but for the last of
-    its arguments: one state, and where the answer goes."""
+    """The kernel for rigid trees, or the one for trees with flexible bodies, which also needs a workspace of duals; without its
+    last arguments, one state and the output array."""
     found, tables = columns_of(batch.tables), batch.tables
     if model.nv > MANY:
         batch = replace(batch, lanes=ONE)
@@ -136,27 +134,27 @@ def columns_call(model: CompiledModel, batch: Batch, plain: Any, dual: Any, *mor
 
 
 def forward_call(model: CompiledModel, batch: Batch) -> partial[Any]:
-    """What gives v' and its derivatives by q, v and tau, see `answer_of`; and returns how much is doubtful."""
+    """The kernel of v' and its derivatives by q, v and tau; it returns the number of ill-conditioned results."""
     return columns_call(model, batch, columns.forward_partials, dual_columns.forward_dual_columns)
 
 
 def inverse_call(model: CompiledModel, batch: Batch, a: Floats) -> partial[Any]:
-    """The same of torques by q, v and v'."""
+    """The same for torques by q, v and v'."""
     return columns_call(model, batch, columns.inverse_partials, dual_columns.inverse_dual_columns, a)
 
 
 def answer_length(n: int) -> int:
-    """Of a row of an answer: n numbers, three matrices, and room for a pack that sticks out."""
+    """Length of a result row: n numbers, three matrices, and padding for the last pack."""
     return n + 3*n*n + 3
 
 
 def in_rows(call: partial[Any], out: Floats) -> partial[Any]:
-    """A call of states that are in their rows already, with its answers to `out`."""
+    """A call on states that are already in their rows, with results in `out`."""
     return partial(call, np.zeros_like(PLAIN), GIVEN, GIVEN, GIVEN, out)
 
 
 def partials(call: partial[Any], batch: Batch, n: int) -> tuple[Floats, Floats, int]:
-    """Values (batch, n), their derivatives (batch, 3, n, n), and how much is doubtful."""
+    """Values (batch, n), their derivatives (batch, 3, n, n), and the number of ill-conditioned results."""
     out = aligned((batch.n, answer_length(n)))
     doubtful = run(in_rows(call, out))
     return out[:, :n], out[:, n:-3].reshape(batch.n, 3, n, n), doubtful

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.partition import Hinge
-from bough.kernels.hinges import FREE, MODAL, N_SPEEDS, NODE, PRISMATIC, REVOLUTE, SPHERICAL, WELD
+from bough.kernels.hinges import FREE, MODAL, NODE, PRISMATIC, REVOLUTE, SPHERICAL, WELD
 
 KINDS = {WELD: "weld", REVOLUTE: "revolute", PRISMATIC: "prismatic", SPHERICAL: "spherical", FREE: "free", MODAL: "modes",
          NODE: "node"}
@@ -15,11 +15,6 @@ def link_name(speeds: Sequence[str], hinge: Hinge) -> str:
     if hinge.kind in (REVOLUTE, PRISMATIC):
         return speeds[hinge.v]
     return f"{hinge.joint}.{hinge.node or KINDS[hinge.kind]}"
-
-
-def n_speeds(hinge: Hinge) -> int:
-    """How many speeds are its own."""
-    return int(hinge.flexible.n_modes) if hinge.kind == MODAL else 0 if hinge.kind == NODE else N_SPEEDS[hinge.kind]
 
 
 class PartitionRow(NamedTuple):
@@ -68,7 +63,7 @@ class PartitionTable(tuple[PartitionRow, ...]):
 def partition_table(model: CompiledModel) -> PartitionTable:
     rows, kinds = [], model.tables.solved_kinds
     for k, hinge in enumerate(model.tables.parts.hinges[1:], 1):
-        speeds = model.names.v[hinge.v:hinge.v + n_speeds(hinge)]
+        speeds = model.names.v[hinge.v:hinge.v + hinge.n_speeds]
         rows.append(PartitionRow(k, link_name(model.names.v, hinge), KINDS[hinge.kind], hinge.inner, hinge.joint, speeds,
                                  kinds[k] != hinge.kind, float(hinge.mass[0])))
     return PartitionTable(rows)

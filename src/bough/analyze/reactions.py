@@ -1,6 +1,6 @@
-"""Forces of closed loops: from multipliers, from what balances given accelerations, and of springs and motors.
+"""Forces of closed loops: from multipliers, from the balance of given accelerations, and of springs and motors.
 
-What joints transmit and what drives them: reactions, and the forces that hold locked and prescribed coordinates.
+Also joint reactions, and the forces that hold locked and prescribed coordinates.
 """
 
 from collections.abc import Sequence
@@ -27,11 +27,11 @@ from bough.sweeps.fronts import REDUNDANT
 
 
 class RowSpace(NamedTuple):
-    """Matrices (batch, rows, nv) as left (values) right, and which combinations of rows, columns of left, say nothing."""
+    """Singular value decomposition of matrices (batch, rows, nv), with the redundant combinations of rows, columns of left."""
     left: Floats            # (batch, rows, rows)
     values: Floats          # (batch, rank at most)
     right: Floats           # (batch, rank at most, nv)
-    null: Floats            # (batch, rows) of columns of left
+    null: Floats            # (batch, rows): whether a column of left is redundant
 
     @staticmethod
     @one_thread()
@@ -43,11 +43,11 @@ class RowSpace(NamedTuple):
 
     @property
     def void(self) -> Floats:
-        """(batch, rows, n): unit combinations of rows that say nothing, a column each; zero in states where one says something."""
+        """(batch, rows, n): redundant unit combinations of rows as columns; zero in states where they are not redundant."""
         return (self.left*self.null[:, None, :])[:, :, self.null.any(axis=0)]
 
     def least(self, wanted: Floats) -> Floats:
-        """(batch, rows): the least x with rows^T x = wanted, as nearly as can be."""
+        """(batch, rows): the minimum-norm least-squares solution of rows^T x = wanted."""
         n = self.values.shape[1]
         along = np.einsum("bnv,bv->bn", self.right, wanted)
         along = np.where(self.null[:, :n], 0.0, along/np.where(self.null[:, :n], 1.0, self.values))
@@ -55,7 +55,7 @@ class RowSpace(NamedTuple):
 
 
 def least_norm(closures: Sequence[Closure], multipliers: Floats, J: Floats) -> Floats:
-    """Forces and moments (batch, rows) in SI units; of redundant ones those with the least sum of squares."""
+    """Forces and moments (batch, rows) in SI units; redundant ones with the least sum of squares."""
     sizes = row_sizes(closures)
     void, forces = RowSpace.of(J/sizes[:, None]).void, multipliers*sizes
     return forces - np.einsum("bij,bj->bi", void, np.einsum("bji,bj->bi", void, forces))
@@ -63,9 +63,9 @@ def least_norm(closures: Sequence[Closure], multipliers: Floats, J: Floats) -> F
 
 def loop_wrenches(model: CompiledModel, bodies: Bodies, closures: Sequence[Closure], forces: Floats,
                   names: Sequence[str] | None = None) -> dict[str, Floats]:
-    """(batch, 6) by loop, or of these alone: [moment, force] of a's body on b's, at b's frame, in world axes."""
+    """(batch, 6) by loop, or only for the named ones: [moment, force] of a's body on b's, at b's frame, in world axes."""
     wrenches = {}
-    for closure, rows, loop in zip(closures, row_slices(closures), model.system.loops.values(), strict=False):  # couplings: behind
+    for closure, rows, loop in zip(closures, row_slices(closures), model.system.loops.values(), strict=False):  # loops come first
         if names is not None and closure.name not in names:
             continue
         own, a, b = forces[:, rows], bodies.frame(loop.a), bodies.frame(loop.b)
@@ -93,14 +93,14 @@ def holding_rows(model: CompiledModel, batch: Batch) -> Floats:
 
 
 def balancing_forces(model: CompiledModel, batch: Batch, needed: Floats) -> tuple[Floats, Floats]:
-    """(batch, rows): the least forces of the loops that give the generalized forces needed where no coordinate is held, for drives
-    give the rest; and (batch, rows, nv), the generalized forces of units of them."""
+    """(batch, rows): the minimum-norm loop forces that provide the needed generalized forces along free coordinates (drives provide
+    the rest); and (batch, rows, nv), the generalized forces of unit loop forces."""
     J = holding_rows(model, batch)
     return RowSpace.of(J[:, :, model.free]).least(needed[:, model.free]), J
 
 
 def with_loop_wrenches(model: CompiledModel, batch: Batch, forces: Floats) -> Batch:
-    """The batch with the wrenches of the loops, whose forces are (batch, rows), with those of the caller; without joint torques."""
+    """The batch with the wrenches of loop forces (batch, rows) added to those of the caller; without joint torques."""
     bodies = bodies_in(model, model.batch(batch.q))
     total = dict(batch.wrenches)
     for name, wrench in loop_wrenches(model, bodies, model.tables.fronts.closures, forces).items():
@@ -120,8 +120,8 @@ def with_loop_wrenches(model: CompiledModel, batch: Batch, forces: Floats) -> Ba
 
 
 def constraint_forces(model: CompiledModel, batch: Batch, dynamics: str) -> dict[str, Floats]:
-    """(batch, 6) by loop: [moment, force] of a's body on b's through what the loop holds, at b's frame, in its axes; and
-    (batch, coordinates) by coupling: its forces along its coordinates."""
+    """(batch, 6) by loop: constraint load [moment, force] of a's body on b's, at b's frame, in its axes; and (batch, coordinates)
+    by coupling: its forces along its coordinates."""
     closures, given = batch.tables.fronts.closures, spring_forces(model, batch)
     if not closures:
         return given
@@ -149,7 +149,7 @@ def coupling_forces(closures: Sequence[Closure], forces: Floats) -> dict[str, Fl
 
 
 def spring_forces(model: CompiledModel, batch: Batch) -> dict[str, Floats]:
-    """(batch, coordinates) by coupling that gives way or is preloaded: along each of its coordinates [B 38]."""
+    """(batch, coordinates) by compliant or preloaded coupling: its force along each of its coordinates [B 38]."""
     found, system = {}, model.system
     for name, coupling in system.couplings.items():
         if coupling.stiffness is not None or coupling.preload:
@@ -168,7 +168,7 @@ def free_wrenches(model: CompiledModel, bodies: Bodies) -> dict[str, Floats]:
     loops, motions = list(model.system.loops.values()), free_motions(model.system)
     found = {loop.name: np.zeros((bodies.batch.n, 6)) for loop in loops}
     torques = model.input_layout.view(described_inputs(model.tables, bodies.batch.t[:, 0])).loop_torques
-    for motion, torque in zip(motions, torques.T[:len(motions)], strict=True):      # u has room for loops that are open
+    for motion, torque in zip(motions, torques.T[:len(motions)], strict=True):      # u has entries for open loops, too
         loop = loops[motion.loop]
         a, b = bodies.frame(loop.a), bodies.frame(loop.b)
         d, along = b.position - a.position, motion.kind == f.ALONG
@@ -183,9 +183,9 @@ def free_wrenches(model: CompiledModel, bodies: Bodies) -> dict[str, Floats]:
 
 # ---- reactions -------------------------------------------------------------------------------------------------------------
 def reactions(model: CompiledModel, batch: Batch, a: Floats) -> Floats:
-    """(batch, bodies, 6): what the parent exerts on the body, at the joint's origin on the body, in the body's axes.
+    """(batch, bodies, 6): the load of the parent on the body, at the joint's origin on the body, in the body's axes.
 
-    Joint torques of the batch matter where loops are closed: what they do not give, the loops must."""
+    Joint torques of the batch matter only with closed loops, which must provide whatever the torques do not."""
     if model.constrained:
         needed = inverse(model, model.changed(batch, torques=False), a) - batch.inputs.tau
         forces, _ = balancing_forces(model, model.batch(batch.q), needed)
@@ -194,7 +194,7 @@ def reactions(model: CompiledModel, batch: Batch, a: Floats) -> Floats:
 
 
 def hinge_loads(model: CompiledModel, batch: Batch, a: Floats) -> Floats:
-    """Reactions, where the tables keep the welds and the forces of the loops are among the wrenches."""
+    """Reactions on tables that keep the welds, with the loop forces among the wrenches."""
     hinges = len(batch.tables.parts.hinges) - 1
     out = np.empty((batch.n, 6*hinges))
     model.call(calls.hinge_wrenches, batch, a, out)
@@ -206,8 +206,8 @@ def hinge_loads(model: CompiledModel, batch: Batch, a: Floats) -> Floats:
 
 
 def drive_forces(model: CompiledModel, batch: Batch) -> dict[str, Floats]:
-    """(batch,) by locked or prescribed coordinate: the force or torque that holds it so, besides tau, springs and dampers.
-    Where loops share it with drives, the one with the least loop forces."""
+    """(batch,) by locked or prescribed coordinate: the force or torque that holds it, in addition to tau, springs and dampers.
+    If loops share the load with drives, the solution with the least loop forces."""
     a = np.ascontiguousarray(forward(model, batch).v)
     needed = inverse(model, model.changed(batch, torques=False), a) - batch.inputs.tau
     if model.constrained:

@@ -1,13 +1,14 @@
-"""Inputs and outputs by name: what is measured in a batch of states, and where inputs are among the controls."""
+"""Inputs and outputs by name: values of outputs in a batch of states, and places of inputs among the controls."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from bough.analyze.body_motion import Bodies, Motion, bodies_in, frame_motion
-from bough.analyze.equations_of_motion import forward
+from bough.analyze.equations_of_motion import Accelerations, forward
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
@@ -19,16 +20,19 @@ from bough.errors import StateError, name_list, nearest
 from bough.flex.flexible_body import displacements
 from bough.sweeps import fields as f
 
+VECTORS = {"position": ("position", slice(0, 3)), "velocity": ("velocity", slice(3, 6)),        # by kind of output: of a Motion
+           "angular_velocity": ("velocity", slice(0, 3)), "acceleration": ("acceleration", slice(3, 6))}
+
 
 def outputs(model: CompiledModel, batch: Batch, names: Iterable[str] | None = None) -> dict[str, Floats]:
-    """By name, (batch, size) of each; of all, if none are named."""
+    """By name, (batch, size) of each; by default of all outputs."""
     wanted = known_outputs(model, names)
     measured = Measured(model, replace(batch, single=False), [model.system.outputs[name] for name in wanted])
     return {output.name: measured.value(output) for output in measured.outputs}
 
 
 def known_outputs(model: CompiledModel, names: Iterable[str] | None) -> list[str]:
-    """Names of outputs that there are; all of them, if none are named."""
+    """Checked names of outputs; by default all of them."""
     known = model.system.outputs
     wanted = list(known) if names is None else name_list("outputs", names)
     for name in wanted:
@@ -39,26 +43,28 @@ def known_outputs(model: CompiledModel, names: Iterable[str] | None) -> list[str
 
 
 class Measured:
-    """Some outputs in a batch of states; what they share is found once, when it is first needed."""
+    """Some outputs in a batch of states; shared intermediate results are computed once, when first needed."""
 
     def __init__(self, model: CompiledModel, batch: Batch, wanted: list[Output]) -> None:
         self.model, self.batch, self.outputs = model, batch, wanted
 
     def value(self, output: Output) -> Floats:
         """(batch, size)"""
-        found = np.asarray(getattr(self, f"_{output.kind}")(output), float)
+        if (entry := state_entry(self.model, output)) is not None:
+            return self.batch.x[:, [entry]]
+        found = self._vector(output) if output.kind in VECTORS else np.asarray(getattr(self, f"_{output.kind}")(output), float)
         return np.ascontiguousarray(found.reshape(self.batch.n, -1)[:, output.chosen])
 
-    # ---- what they share --------------------------------------------------------------------------------------
+    # ---- shared intermediate results --------------------------------------------------------------------------------------
     @cached_property
-    def _rates(self) -> Floats:
-        """(batch, nv + nw + 6): accelerations, and in orbit rates of the orbit, under the inputs."""
-        return forward(self.model, self.batch).rows
+    def _rates(self) -> Accelerations:
+        """Accelerations under the inputs."""
+        return forward(self.model, self.batch)
 
     @cached_property
     def _a(self) -> Floats:
         late = any(output.late(self.model.system) for output in self.outputs)
-        return np.ascontiguousarray(self._rates[:, :self.model.nv]) if late else np.zeros_like(self.batch.v)
+        return np.ascontiguousarray(self._rates.v) if late else np.zeros_like(self.batch.v)
 
     @cached_property
     def _bodies(self) -> Bodies:
@@ -66,41 +72,29 @@ class Measured:
 
     @cached_property
     def _motion(self) -> tuple[list[Frame], Motion]:
-        """Of all places that are asked for, and of frames whose axes are named."""
+        """The motion of all requested places, and of frames used as axes."""
         asked = [frame for output in self.outputs for frame in (output.place, output.along, *output.pair)]
         frames = list(dict.fromkeys(frame for frame in asked if isinstance(frame, Frame)))
         return frames, frame_motion(self.model, self.batch, self._a, frames)
 
     def _at(self, what: str, frame: Frame) -> Floats:
-        """One thing of one frame, (batch, ...)."""
+        """One quantity of one frame, (batch, ...)."""
         frames, motion = self._motion
-        found: Floats = getattr(motion, what)[:, frames.index(frame)]
-        return found
+        return np.asarray(getattr(motion, what)[:, frames.index(frame)])
 
     def _turned(self, output: Output, vectors: Floats, own: Frame | None) -> Floats:
-        """Vectors (batch, 3) of the world in the axes of an output; `own`: those of its "body"."""
+        """World vectors (batch, 3) in the axes of an output; `own`: the frame meant by "body"."""
         frame = own if output.along == "body" else output.along
         return vectors if not isinstance(frame, Frame) else np.einsum("bij,bi->bj", self._at("attitude", frame), vectors)
 
-    def _vector(self, output: Output, what: str, part: slice = slice(0, 3)) -> Floats:
+    def _vector(self, output: Output) -> Floats:
         assert output.place is not None
+        what, part = VECTORS[output.kind]
         return self._turned(output, self._at(what, output.place)[:, part], output.place)
 
     # ---- one for each kind --------------------------------------------------------------------------------------
-    def _coordinate(self, output: Output) -> Floats:
-        return self.batch.q[:, q_entry(self.model, str(output.coordinate))]
-
-    def _rate(self, output: Output) -> Floats:
-        return self.batch.v[:, v_entry(self.model, str(output.rate))]
-
-    def _wheel(self, output: Output) -> Floats:
-        return self.batch.state.wheels[:, self.model.names.wheels.index(str(output.wheel))]
-
-    def _position(self, output: Output) -> Floats:
-        return self._vector(output, "position")
-
     def _attitude(self, output: Output) -> Floats:
-        """Of the two quaternions of an attitude, the one with a scalar part >= 0."""
+        """The quaternion of the attitude with a scalar part >= 0."""
         assert output.attitude is not None
         attitude = self._at("attitude", output.attitude)
         if isinstance(output.along, Frame):
@@ -108,23 +102,14 @@ class Measured:
         found = quaternions(attitude)
         return np.where(found[:, 3:] < 0.0, -found, found)
 
-    def _velocity(self, output: Output) -> Floats:
-        return self._vector(output, "velocity", slice(3, 6))
-
-    def _angular_velocity(self, output: Output) -> Floats:
-        return self._vector(output, "velocity")
-
-    def _acceleration(self, output: Output) -> Floats:
-        return self._vector(output, "acceleration", slice(3, 6))
-
     def _felt_acceleration(self, output: Output) -> Floats:
-        """Less gravity there; in orbit, with the acceleration of the mass center."""
-        place, gravity, model = output.felt_acceleration, self.model.system.gravity, self.model
+        """Acceleration minus local gravity; in orbit including the acceleration of the mass center."""
+        place, gravity = output.felt_acceleration, self.model.system.gravity
         assert place is not None
         a = self._at("acceleration", place)[:, 3:]
         if isinstance(gravity, CentralGravity):
             d = self.batch.state.orbit[:, :3] + self._at("position", place)
-            a = a + self._rates[:, model.nv + model.nw + 3:model.nv + model.nw + 6]
+            a = a + self._rates.orbit[:, 3:]
             a = a + gravity.mu*d/np.linalg.norm(d, axis=1, keepdims=True)**3
         else:
             a = a - np.asarray(gravity, float)
@@ -134,13 +119,13 @@ class Measured:
         assert output.load is not None
         cut = [output.load] if isinstance(output.load, str) else output.load
         if any(name in self.model.whole.loops and name not in self.model.system.loops for name in cut):
-            return np.full((self.batch.n, 6*len(cut)), np.nan)                  # it is open now
+            return np.full((self.batch.n, 6*len(cut)), np.nan)                  # an open loop
         axes = "child" if output.along == "body" else str(output.along)
         from bough.analyze.internal_loads import internal_loads
         return internal_loads(self.model, self.batch, self._a, cut=output.load, at=np.zeros(3), axes=axes, driven=()).values
 
     def _deflection(self, output: Output) -> Floats:
-        """As the modal coordinates displace the node in its body's frame."""
+        """The displacement of the node by the modal coordinates, in the frame of its body."""
         place = output.deflection
         assert place is not None
         body = self.model.system.bodies[place.body].elastic
@@ -168,13 +153,13 @@ class Measured:
         return np.linalg.norm(self._apart(output, "position"), axis=1)
 
     def _relative_speed(self, output: Output) -> Floats:
-        """Of b's origin, as one sees it from frame a."""
+        """Speed of b's origin relative to frame a."""
         a, _ = output.pair
         seen = self._apart(output, "velocity")[:, 3:] - np.cross(self._at("velocity", a)[:, :3], self._apart(output, "position"))
         return np.linalg.norm(seen, axis=1)
 
     def _relative_angle(self, output: Output) -> Floats:
-        """2 atan2 of the vector part and the scalar of the quaternion from a to b: exact near zero, too."""
+        """2 atan2 of the vector and scalar parts of the quaternion from a to b: accurate near zero."""
         a, b = (self._at("attitude", frame) for frame in output.pair)
         turned = quaternions(np.einsum("bji,bjk->bik", a, b))
         return 2.0*np.arctan2(np.linalg.norm(turned[:, :3], axis=1), np.abs(turned[:, 3]))
@@ -183,7 +168,7 @@ class Measured:
         return np.linalg.norm(self._apart(output, "velocity")[:, :3], axis=1)
 
     def _apart(self, output: Output, what: str) -> Floats:
-        """That of b less that of a."""
+        """The quantity at b minus that at a."""
         a, b = output.pair
         return np.asarray(self._at(what, b) - self._at(what, a))
 
@@ -192,21 +177,22 @@ class Measured:
         return self._turned(output, self._bodies.momentum[:, part], None)
 
 
-def q_entry(model: CompiledModel, name: str) -> int:
-    """Where a coordinate is in q."""
-    [(body, entry)] = entry_named(model.system, name, "coordinate_names")
-    return model.places[body.name][0] + entry
-
-
-def v_entry(model: CompiledModel, name: str) -> int:
-    """Where a rate is in v."""
-    [(body, entry)] = entry_named(model.system, name, "speed_names")
-    return model.places[body.name][1] + entry
+def state_entry(model: CompiledModel, output: Output) -> int | None:
+    """The entry of x that an output shows: a coordinate, a speed, or the speed of a wheel; None for other kinds."""
+    if output.wheel is not None:
+        return model.nq + model.nv + model.names.wheels.index(output.wheel)
+    if output.coordinate is not None:
+        [(body, entry)] = entry_named(model.system, output.coordinate, "coordinate_names")
+        return int(model.places[body.name][0]) + entry
+    if output.rate is not None:
+        [(body, entry)] = entry_named(model.system, output.rate, "speed_names")
+        return model.nq + int(model.places[body.name][1]) + entry
+    return None
 
 
 def input_entries(model: CompiledModel) -> dict[str, list[int]]:
-    """Where inputs are in the controls, by name: those of the description; and, where a name can mean one thing only, joint torques
-    by coordinate or joint, and motors by wheel."""
+    """Entries of the controls by name: inputs of the description and, if the name is unambiguous, joint torques by coordinate or
+    joint, and motors by wheel."""
     named = [(name, i) for i, name in enumerate(model.names.v)]
     v = 0
     for body in model.system.bodies.values():
@@ -222,8 +208,16 @@ def input_entries(model: CompiledModel) -> dict[str, list[int]]:
             | {name: list(range(start + at.start, start + at.stop)) for name, at in ports.items()})
 
 
+def check_ports(law: Any, what: str, names: Iterable[str], known: Mapping[str, Any]) -> None:
+    """Raise if an "output" or "input" that a law names does not exist."""
+    for name in names:
+        if not isinstance(name, str) or name not in known:
+            there = f"; there are {', '.join(known)}" if known else f"; the system has none: declare it with System.{what}"
+            raise StateError(f"law '{law.name}': there is no {what} '{name}'{nearest(name, known) or there}")
+
+
 def control_names(model: CompiledModel) -> list[str]:
-    """What each entry of the controls is."""
+    """Names of all entries of the controls."""
     return [*model.names.v, *model.names.wheels, *model.names.inputs]
 
 

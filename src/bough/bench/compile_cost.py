@@ -11,16 +11,19 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 KINDS: dict[str, str] = {"rigid": "tree36", "flexible": "flexible arm", "loops": "deployment", "flexible+loops": "jsc"}
 
 
-def compile_cost(kind: str) -> dict[str, float]:
-    """{"forward", "derivatives"} in seconds, "ratio": how many times the one is the other."""
-    with tempfile.TemporaryDirectory() as empty:
-        done = subprocess.run([sys.executable, "-m", "bough.bench.compile_cost", kind], env=os.environ | {"BOUGH_CACHE_DIR": empty},
-                              capture_output=True, text=True, check=True)
+def compile_cost(kind: str, empty: Path | None = None) -> dict[str, float]:
+    """{"forward", "derivatives"} in seconds, "ratio": how many times the one is the other; what is compiled is left in the folder
+    `empty`, if one is given."""
+    with tempfile.TemporaryDirectory() if empty is None else nullcontext(str(empty)) as folder:
+        done = subprocess.run([sys.executable, "-m", "bough.bench.compile_cost", kind], capture_output=True, text=True, check=True,
+                              env=os.environ | {"BOUGH_CACHE_DIR": folder})
     found: dict[str, float] = json.loads(done.stdout)
     return found | {"ratio": found["derivatives"]/found["forward"]}
 

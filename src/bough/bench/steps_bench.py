@@ -22,7 +22,7 @@ def steps(model: Model, rounds: int) -> dict[str, Any]:
     q, v = (rows[0] for rows in random_states(model, 1)[:2])
     one, many = (Simulator(model, method="rk4", dt=DT, sample_rate=1.0, q0=q, v0=v) for _ in range(2))
     n = max(4, MANY*100//max(100, model.nv))                            # short enough that another process seldom disturbs it
-    functions: dict[str, Callable[[], Any]] = {"sim.step()": one.step, "call": lambda: one._short_step(0),
+    functions: dict[str, Callable[[], Any]] = {"sim.step()": one.step, "call": lambda: one._fast_step(0),
                                                "kernel": lambda: many.step(n)}
     if "mujoco" in installed() and model.nv <= MUJOCO_LIMIT:
         from bough.peers.mujoco import MujocoLoop

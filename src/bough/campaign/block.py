@@ -1,6 +1,6 @@
 """A block of samples, run and measured: the piece of work that goes to a thread or to a worker of a cluster.
 
-What a sample gives depends on its number and the seed only: runs are reproducible, whoever is beside them in the lanes.
+The results of a sample depend only on its number and the seed, not on its neighbors in the lanes.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from bough.campaign.members import Rows
 from bough.campaign.metrics import Metric
 from bough.campaign.readback import check_tables, read_values
 from bough.compile.batch import direct, group_parameters, linked, workspace
+from bough.compile.coordinates import member_of
 from bough.compile.layout import Floats
 from bough.errors import BoughError, DescriptionError, nearest
 from bough.integrate.integration import Integration, begin
 from bough.integrate.laws import measure
 from bough.integrate.run import Run, explain_failure
+from bough.integrate.start import member_model
 from bough.integrate.trajectory import Trajectory
 from bough.kernels.lanes import ONE
 from bough.kernels.linker import raise_failure
@@ -34,15 +36,15 @@ from bough.sweeps import calls
 if TYPE_CHECKING:
     from bough.campaign.study import Campaign
 
-DONE, FAILED = 1, 2  # what became of a sample
+DONE, FAILED = 1, 2  # status of a sample
 
 
 @dataclass
 class BlockResult:
-    """Of samples first to last: values, metrics and histories, rows for the store; and why samples failed, by number."""
+    """Results of samples from `first` to `last`: values, metrics and histories, as rows for the store; and reasons of failures."""
 
     first: int
-    values: Floats  # (n, things that vary): what each run really had
+    values: Floats  # (n, paths): actual values of each run
     metrics: Floats  # (n, metrics)
     histories: dict[str, Floats]  # (n, times)
     status: Any  # (n,) of DONE or FAILED
@@ -57,14 +59,9 @@ def run_block(campaign: Campaign, first: int, last: int) -> BlockResult:
     """Run the samples from first up to last."""
     numbers = np.arange(first, last)
     drawn = campaign.drawn(numbers)
-    found = BlockResult(
-        first,
-        campaign.actual(drawn),
-        np.full((len(numbers), len(campaign.metrics)), np.nan),
-        {name: np.full((len(numbers), len(campaign.times)), np.nan) for name in campaign.keep},
-        np.full(len(numbers), DONE, np.uint8),
-        {},
-    )
+    found = BlockResult(first, campaign.actual(drawn), np.full((len(numbers), len(campaign.metrics)), np.nan),
+                        {name: np.full((len(numbers), len(campaign.times)), np.nan) for name in campaign.keep},
+                        np.full(len(numbers), DONE, np.uint8), {})
     with quiet():
         for rows in _groups(campaign, numbers, drawn, found):
             _run_rows(campaign, rows, found)
@@ -72,7 +69,7 @@ def run_block(campaign: Campaign, first: int, last: int) -> BlockResult:
 
 
 def _groups(campaign: Campaign, numbers: Any, drawn: Floats, found: BlockResult) -> list[Rows]:
-    """What runs together; samples that make no model fail by themselves."""
+    """Groups of samples that run together; samples without a valid model fail individually."""
     try:
         return campaign.members.rows(numbers, drawn)
     except Exception as error:
@@ -83,7 +80,7 @@ def _groups(campaign: Campaign, numbers: Any, drawn: Floats, found: BlockResult)
 
 
 def _run_rows(campaign: Campaign, rows: Rows, found: BlockResult) -> None:
-    """Integrate samples and measure them; if they cannot start together, or one ends all, one by one."""
+    """Integrate and measure samples; one by one if they cannot start together or one of them ends all."""
     try:
         integration, trajectory = integrate(campaign, rows)
     except Exception as error:
@@ -105,20 +102,19 @@ def _run_rows(campaign: Campaign, rows: Rows, found: BlockResult) -> None:
 
 
 def _one_by_one(campaign: Campaign, rows: Rows, found: BlockResult) -> None:
-    """Run samples that would go together each by itself."""
+    """Run the samples of a group one by one."""
     for i in range(len(rows.numbers)):
-        one = {name: value[i : i + 1] for name, value in (rows.parameters or {}).items()}
-        start = {name: value[i : i + 1] for name, value in rows.start.items()}
+        one, start = member_of(rows.parameters, slice(i, i + 1)), member_of(rows.start, slice(i, i + 1))
         _run_rows(campaign, replace(rows, numbers=rows.numbers[i : i + 1], parameters=one or None, pars=None, start=start), found)
 
 
 def _ended_all(run: Run) -> bool:
-    """Whether a run ended early for a reason that is not one of its rows', as when a law raises."""
+    """Whether a run ended early for a reason not tied to a row, such as an error of a law."""
     return bool(run.failure) and bool(np.isnan(run.failed[:, 0]).all())
 
 
 def _reason(error: Exception) -> str:
-    """What is kept of an error; that there is no memory left says nothing of a sample."""
+    """The stored text of an error; lack of memory is raised, since it is not a property of a sample."""
     if isinstance(error, MemoryError):
         raise error
     return str(error) if isinstance(error, BoughError) else f"{type(error).__name__}: {error}"
@@ -131,7 +127,7 @@ def _fail(found: BlockResult, numbers: Any, reason: str) -> None:
 
 
 def integrate(campaign: Campaign, rows: Rows) -> tuple[Integration, Trajectory]:
-    """Samples from start to end, side by side."""
+    """Integrate samples side by side from start to end."""
     model, varied = rows.model, dict[str, Any](rows.start)
     settings = with_settings({}, model.system.settings) | rows.settings
     settings.pop("record", None)
@@ -139,9 +135,8 @@ def integrate(campaign: Campaign, rows: Rows) -> tuple[Integration, Trajectory]:
     if rows.parameters is not None:
         varied |= {"parameters": rows.parameters, "pars": rows.pars}
     laws, numbers = campaign.make_laws(rows.laws), rows.numbers.tolist()
-    integration = begin(
-        model, until=until, seed=campaign.seed, laws=laws, numbers=numbers, reproducible=not rows.alone, **varied, **settings
-    )
+    integration = begin(model, until=until, seed=campaign.seed, laws=laws, numbers=numbers, reproducible=not rows.alone, **varied,
+                        **settings)
     integration.finish(until)
     return integration, integration.trajectory()
 
@@ -161,9 +156,9 @@ def failures(integration: Integration, trajectory: Trajectory, numbers: Any) -> 
     return found
 
 
-# ---- what is asked of the runs -------------------------------------------------------------------------------------------
+# ---- metrics and histories -------------------------------------------------------------------------------------------
 class Histories:
-    """Quantities of all samples of a block by name, each found once."""
+    """Quantities of all samples of a block by name, each computed once."""
 
     def __init__(self, rows: Rows, integration: Integration, trajectory: Trajectory, wanted: Iterable[str]) -> None:
         self.rows, self.pars, self.trajectory = rows, np.concatenate([run.pars for run in integration.runs]), trajectory
@@ -191,7 +186,7 @@ class Histories:
         return _narrow(self._derived(name))
 
     def _swept(self) -> dict[str, Floats]:
-        """Outputs that a sweep finds: all of them of all samples at each time, in lanes."""
+        """Outputs that a sweep computes: all of them, for all samples at each time, in lanes."""
         trajectory, model = self.trajectory, self.runs[0].model
         tables, lanes, (n, times, nx) = model.tables, trajectory.lanes or ONE, trajectory.x.shape
         places = [model.tables.outputs[name].places for name in self.sweepable]
@@ -208,11 +203,10 @@ class Histories:
         return {name: _narrow(part) for name, part in zip(self.sweepable, np.split(found, ends, axis=2), strict=True)}
 
     def _derived(self, name: str) -> Floats:
-        """Outputs that need more than a sweep along paths: sample by sample, each with its own model."""
+        """Other outputs: sample by sample, each with its own model."""
         trajectory, found = self.trajectory, []
         for i in range(len(self.rows.numbers)):
-            own = {key: value[i] for key, value in (self.rows.parameters or {}).items()}
-            model, x = self.rows.model.with_parameters(own) if own else self.rows.model, trajectory.x[i]
+            model, x = member_model(self.rows.model, self.rows.parameters, i), trajectory.x[i]
             sound = np.isfinite(x).all(axis=1)
             values = np.full((len(x), len(model.system.outputs[name].entries)), np.nan)
             u = np.zeros((len(x), model.input_layout.nu))
@@ -223,7 +217,7 @@ class Histories:
 
 
 def _narrow(values: Floats) -> Floats:
-    """(samples, times) of what has one component."""
+    """(samples, times) for quantities with one component."""
     return values[..., 0] if values.shape[2] == 1 else values
 
 
@@ -234,7 +228,7 @@ def unknown(model: Any, name: str) -> str:
 
 
 def _measure(campaign: Campaign, rows: Rows, integration: Integration, trajectory: Trajectory, found: BlockResult) -> None:
-    """Metrics and kept histories of the samples that came to their end."""
+    """Metrics and stored histories of completed samples."""
     wanted = [*(name for metric in campaign.metrics for name in metric.names), *campaign.keep]
     history, places = Histories(rows, integration, trajectory, wanted), rows.numbers - found.first
     for j, metric in enumerate(campaign.metrics):
@@ -254,22 +248,14 @@ def _measure(campaign: Campaign, rows: Rows, integration: Integration, trajector
 
 def single(trajectory: Trajectory, i: int) -> Trajectory:
     """One sample of several, as a run by itself."""
-    own = {name: value[i : i + 1] for name, value in (trajectory.parameters or {}).items()}
-    return replace(
-        trajectory,
-        x=trajectory.x[i : i + 1],
-        u=trajectory.u[i : i + 1],
-        law_states=trajectory.law_states[i : i + 1],
-        batched=False,
-        parameters=own or None,
-        memory=None,
-        events=trajectory.events[i : i + 1],
-        spans=trajectory.spans[i : i + 1],
-    )
+    own = member_of(trajectory.parameters, slice(i, i + 1))
+    return replace(trajectory, x=trajectory.x[i : i + 1], u=trajectory.u[i : i + 1], law_states=trajectory.law_states[i : i + 1],
+                   batched=False, parameters=own or None, memory=None, events=trajectory.events[i : i + 1],
+                   spans=trajectory.spans[i : i + 1])
 
 
 def _asked(metric: Metric, trajectory: Trajectory, i: int, found: BlockResult, number: int) -> float:
-    """What a function says of the Result of one sample; one that raises, or returns no number, makes it a failed one."""
+    """The value of a metric function for the Result of one sample; an error or a non-number marks the sample as failed."""
     if found.status[number - found.first] != DONE:
         return np.nan
     try:

@@ -1,4 +1,4 @@
-"""Pictures of a campaign: distributions, what matters, bands over time, the worst runs. Of many samples some are drawn."""
+"""Figures of a campaign: distributions, sensitivities, bands over time, the worst runs. Large sets of samples are thinned."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from bough.compile.layout import Floats
 
 BLUE, DARK, RED = "#4878a8", "#1d4f7c", "#b3261e"
-DRAWN = 5000  # points of a scatter plot: more hide each other
-NUMBERS = 5_000_000  # of histories that bands are made of: 40 MB
+DRAWN = 5000  # points of a scatter plot at most
+NUMBERS = 5_000_000  # of histories for bands: 40 MB
 BANDS = (0.01, 0.25, 0.5, 0.75, 0.99)
 
 
 def histograms(report: Report) -> Any:
-    """Of all metrics, with the limits of requirements."""
+    """Histograms of all metrics, with the limits of requirements."""
     figure, grid = _figure(len(report.metrics))
     for axes, name in zip(grid, report.metrics, strict=False):
         values = report.values[name][np.isfinite(report.values[name])]
@@ -34,7 +34,7 @@ def histograms(report: Report) -> Any:
 
 
 def scatter_matrix(report: Report, metric: str, count: int) -> Any:
-    """A metric and the things that matter most to it, each against each; in red what misses a requirement."""
+    """Scatter plots of a metric and its most influential parameters; violations of requirements in red."""
     from matplotlib.figure import Figure
 
     names = [*(name for name, _ in report.strongest(metric)[:count]), metric]
@@ -64,7 +64,7 @@ def scatter_matrix(report: Report, metric: str, count: int) -> Any:
 
 
 def band(report: Report, name: str) -> Any:
-    """Percentiles of a history over time, and the runs that go farthest."""
+    """Percentiles of a history over time, and the runs with the largest peaks."""
     figure, [axes] = _figure(1)
     t, history = report.data["time"].values, report.data[name]
     farthest = worst(_peaks(history), 3)
@@ -106,7 +106,7 @@ def _figure(count: int) -> tuple[Any, Sequence[Any]]:
 
 
 def png(figure: Any) -> str:
-    """As text for a page."""
+    """A figure as base64 text of a PNG."""
     stream = io.BytesIO()
     figure.savefig(stream, format="png")
     return base64.b64encode(stream.getvalue()).decode()

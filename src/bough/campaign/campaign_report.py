@@ -11,24 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from bough.campaign import statistics
 from bough.campaign.campaign_figures import band, histograms, png, scatter_matrix
 from bough.campaign.metrics import Requirement
-from bough.campaign.statistics import (
-    LEAST,
-    causes,
-    named,
-    quantiles,
-    rank_correlations,
-    sobol_indices,
-    total_indices,
-    verdict,
-    worst,
-)
+from bough.campaign.statistics import LEAST, quantiles
 from bough.campaign.store import Store
 from bough.errors import StateError
 from bough.whole import write_text
 
-STRONGEST = 4  # things that are shown beside a metric
+STRONGEST = 4  # parameters shown for a metric
 WORST = 3  # runs
 Table = tuple[str, list[str], list[list[str]]]  # title, heads, rows
 STYLE = """body{font:15px/1.5 system-ui,sans-serif;max-width:62em;margin:2em auto;padding:0 1em;color:#1d2733}
@@ -42,20 +33,21 @@ class Report:
 
     def __init__(self, store: Store) -> None:
         self.store, self.data, self.study = store, store.dataset(), store.facts["study"]
-        self.parameters, self.metrics, self.histories = (named(self.data, role) for role in ("parameter", "metric", "history"))
+        self.parameters, self.metrics, self.histories = (statistics.named(self.data, role)
+                                                         for role in ("parameter", "metric", "history"))
         self.failures, self.status = store.failures(), store.status()
         self.requirements = [Requirement(**each) for each in self.study.get("requirements", ())]
         self._strongest: dict[str, list[tuple[str, float]]] = {}
 
     @cached_property
     def values(self) -> dict[str, Any]:
-        """Of parameters and metrics by name, one for each sample."""
+        """Values of parameters and metrics by name, one for each sample."""
         return {name: self.data[name].values for name in (*self.parameters, *self.metrics)}
 
     @cached_property
     def verdicts(self) -> list[Any]:
-        """Of the requirements."""
-        return [verdict(each, self.values[self._metric(each.metric)], self.status > 0) for each in self.requirements]
+        """Verdicts on the requirements."""
+        return [statistics.verdict(each, self.values[self._metric(each.metric)], self.status > 0) for each in self.requirements]
 
     def _metric(self, name: str) -> str:
         return name if name in self.values else f"{name} metric"
@@ -64,7 +56,7 @@ class Report:
         """Varying parameters, sorted by the magnitude of their rank correlation with a metric."""
         if metric not in self._strongest:
             table = np.column_stack([self.values[name] for name in self.parameters])
-            found = rank_correlations(table, self.values[metric])
+            found = statistics.rank_correlations(table, self.values[metric])
             order = np.argsort(-np.abs(np.nan_to_num(found)))
             self._strongest[metric] = [(self.parameters[i], float(found[i])) for i in order]
         return self._strongest[metric]
@@ -73,16 +65,16 @@ class Report:
         """First-order Sobol indices of a metric and their 95 % half widths (SALib); see `statistics.sobol_indices`."""
         varied = [name for name in self.parameters if np.ptp(self.values[name][self.status > 0]) > 0.0]
         table = np.column_stack([self.values[name] for name in varied])
-        return sobol_indices(table, self.values[metric], varied)
+        return statistics.sobol_indices(table, self.values[metric], varied)
 
     def total(self, metric: str) -> dict[str, tuple[float, float, float, float]]:
         """First-order and total Sobol indices of a metric, each with its half width, of a saltelli design (SALib)."""
         if self.study["design"] != "saltelli":
             raise StateError(f"total: the design is {self.study['design']}; total Sobol indices need samples of design='saltelli'")
-        return total_indices(self.values[metric], self.parameters)
+        return statistics.total_indices(self.values[metric], self.parameters)
 
     def limits(self, metric: str) -> list[float]:
-        """That requirements give a metric."""
+        """Limits of a metric from requirements."""
         found = [each for each in self.requirements if self._metric(each.metric) == metric]
         return [limit for each in found for limit in (each.below, each.above) if limit is not None]
 
@@ -92,19 +84,17 @@ class Report:
         return ~np.all([np.ones(self.store.samples, bool), *(each.met(self.values[metric]) for each in found)], axis=0)
 
     def label(self, name: str) -> str:
-        """Of an axis."""
+        """Axis label."""
         unit = self.data[name].attrs.get("units", "")
         return f"{name} [{unit}]" if unit else name
 
     # ---- as text ---------------------------------------------------------------------------------------------------------
     @property
     def heading(self) -> str:
-        """What was run."""
+        """Title: the campaign, its samples and failures."""
         done, failed = int((self.status > 0).sum()), int((self.status == 2).sum())
-        return (
-            f"{self.study['name']}: {done:,} of {self.store.samples:,} samples "
-            f"({self.study['design']}, seed {self.study['seed']}), {failed:,} failed"
-        )
+        return (f"{self.study['name']}: {done:,} of {self.store.samples:,} samples ({self.study['design']}, seed "
+                f"{self.study['seed']}), {failed:,} failed")
 
     def tables(self) -> list[Table]:
         """Title, heads and rows of each."""
@@ -120,7 +110,8 @@ class Report:
             ("What matters (Sobol, first order and total)", ["metric", "varies", "first order", "total"], self._total_rows()),
             ("Worst runs", ["metric", "rank", "sample", "value", *beside],
              [self._worst_row(name, rank, i) for name in self.metrics for rank, i in enumerate(self.worst(name), 1)]),
-            ("Failures", ["reason", "samples", "first"], [[text, str(n), str(i)] for text, n, i in causes(self.failures)]),
+            ("Failures", ["reason", "samples", "first"],
+             [[text, str(n), str(i)] for text, n, i in statistics.causes(self.failures)]),
         ]
         return [(title, heads, rows) for title, heads, rows in found if rows]
 
@@ -128,7 +119,7 @@ class Report:
         return [name, *(f"{which} {r:+.2f}" for which, r in self.strongest(name)[:STRONGEST])]
 
     def _sobol_rows(self) -> list[list[str]]:
-        """None where SALib is not installed, samples are few, or they are no random ones."""
+        """Empty if SALib is not installed, or the samples are too few or not random."""
         found = []
         if self.study["design"] not in ("random", "latin-hypercube", "sobol"):
             return []
@@ -151,7 +142,7 @@ class Report:
         return float(np.ptp(values)) if len(values) else 0.0
 
     def _total_rows(self) -> list[list[str]]:
-        """Of a saltelli design."""
+        """Rows for a saltelli design."""
         found = []
         for name in self.metrics if self.study["design"] == "saltelli" else ():
             if not self._spread(name) > 0.0:
@@ -170,8 +161,8 @@ class Report:
         found = [each for each in self.requirements if self._metric(each.metric) == metric]
         values = self.values[metric]
         excess = [sign * (values - limit) for each in found for sign, limit in ((1.0, each.below), (-1.0, each.above))
-                  if limit is not None]  # fmt: skip
-        return worst(np.max(excess, axis=0) if excess else values, count)
+                  if limit is not None]
+        return statistics.worst(np.max(excess, axis=0) if excess else values, count)
 
     def _worst_row(self, name: str, rank: int, i: int) -> list[str]:
         strong = [f"{which} {self.values[which][i]:.5g}" for which, _ in self.strongest(name)[:STRONGEST]]
@@ -198,21 +189,15 @@ class Report:
     def write(self, path: str | PathLike[str]) -> Path:
         """Write a self-contained HTML file."""
         path = Path(path)
-        parts = [
-            f"<!doctype html><html lang='en'><meta charset='utf-8'><title>{html.escape(self.study['name'])}</title>"
-            f"<style>{STYLE}</style>",
-            f"<h1>{html.escape(self.heading)}</h1>",
-        ]
+        parts = ["<!doctype html><html lang='en'><meta "
+                 f"charset='utf-8'><title>{html.escape(self.study['name'])}</title><style>{STYLE}</style>",
+                 f"<h1>{html.escape(self.heading)}</h1>"]
         for title, heads, rows in self.tables():
             parts.append(f"<h2>{html.escape(title)}</h2>{_table(heads, rows)}")
         for title, figure in self.figures():
-            parts.append(
-                f"<h2>{html.escape(title)}</h2><img alt='{html.escape(title)}' src='data:image/png;base64,{png(figure)}'>"
-            )
-        parts.append(
-            "<footer>A sample by itself, with plots and a replay: <code>bough campaign FILE --rerun NUMBER</code>. "
-            f"All samples: <code>bough.open_campaign({html.escape(repr(str(self.store.path)))})</code></footer>"
-        )
+            parts.append(f"<h2>{html.escape(title)}</h2><img alt='{html.escape(title)}' src='data:image/png;base64,{png(figure)}'>")
+        parts.append("<footer>A sample by itself, with plots and a replay: <code>bough campaign FILE --rerun NUMBER</code>. All "
+                     f"samples: <code>bough.open_campaign({html.escape(repr(str(self.store.path)))})</code></footer>")
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, "\n".join(parts))
         return path
@@ -227,7 +212,7 @@ class Report:
 
 
 def _end(value: float) -> str:
-    """Of an interval; few runs say nothing of rare values."""
+    """An end of an interval; unknown for rare values if there are few runs."""
     return f"{value:.5g}" if np.isfinite(value) else "?"
 
 

@@ -1,6 +1,6 @@
-"""Which samples are taken: points of the unit cube, one coordinate for each thing that varies.
+"""Designs: samples as points of the unit cube, one coordinate for each varied parameter.
 
-A sample depends on its number and the seed only, so that blocks of them can be made anywhere, in any order.
+A sample depends only on its number and the seed, so that blocks can be generated anywhere, in any order.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TAIL = 0.00135  # share below -3 sigma of a normal distribution: where corners a
 
 @dataclass(frozen=True)
 class Correlation:
-    """Which things vary together: the correlation matrix of their normal scores (a Gaussian copula)."""
+    """Correlated parameters: the correlation matrix of their normal scores (a Gaussian copula)."""
 
     columns: tuple[int, ...]
     matrix: tuple[tuple[float, ...], ...]
@@ -34,7 +34,7 @@ class Correlation:
 
         u = u.copy()
         scores, factor = ndtri(u[:, self.columns]), np.linalg.cholesky(np.array(self.matrix))
-        # L z in a fixed order: the rounding of a product of matrices depends on how many rows they have
+        # L z in a fixed order: the rounding of a matrix product depends on the number of rows
         mixed = sum(scores[:, j, None] * factor[:, j] for j in range(len(factor)))
         u[:, self.columns] = ndtr(mixed)
         return u
@@ -62,7 +62,7 @@ class Design:
         d = self.dimensions
         if self.kind == "random":
             bits = np.random.PCG64(self.seed)
-            bits.advance(first * d)  # a double takes one number of the generator
+            bits.advance(first * d)  # a double uses one number of the generator
             return np.random.Generator(bits).random((last - first, d))
         if self.kind == "latin-hypercube":
             return self._hypercube[first:last]
@@ -77,7 +77,7 @@ class Design:
         if self.kind == "saltelli":
             return self._exchanged(numbers)
         if self.kind == "one-at-a-time":
-            u = np.full((last - first, d), 0.5)  # the first is the middle of all
+            u = np.full((last - first, d), 0.5)  # the first sample is the center
             moved = numbers[numbers > 0] - 1
             u[np.flatnonzero(numbers > 0), moved // 2] = np.where(moved % 2, 1.0 - TAIL, TAIL)
             return u
@@ -86,7 +86,7 @@ class Design:
         return np.where(digits, 1.0 - TAIL, TAIL) if self.kind == "corners" else (digits + 0.5) / base
 
     def _exchanged(self, numbers: Any) -> Floats:
-        """Groups of d + 2 samples for Sobol's indices: a point A, A with each of its coordinates by turns from a point B, and B."""
+        """Groups of d + 2 samples for Sobol indices: a point A, A with one coordinate at a time from a point B, and B."""
         d, [low, high] = self.dimensions, [int(numbers[0]) // (self.dimensions + 2), int(numbers[-1]) // (self.dimensions + 2)]
         pairs = Design("sobol", high + 1, 2 * d, self.seed)._points(low, high + 1)[numbers // (d + 2) - low]
         turn = numbers[:, None] % (d + 2) - 1
@@ -99,10 +99,9 @@ class Design:
         return np.asarray(qmc.LatinHypercube(self.dimensions, seed=self.seed).random(self.samples), float)
 
 
-def make_design(
-    kind: str, samples: int | None, dimensions: int, seed: int, levels: int, correlate: Sequence[Any], paths: Sequence[str]
-) -> Design:
-    """A checked design; of those that count their samples themselves, `samples` may be left out."""
+def make_design(kind: str, samples: int | None, dimensions: int, seed: int, levels: int, correlate: Sequence[Any],
+                paths: Sequence[str]) -> Design:
+    """A checked design; `samples` is optional for designs that determine it themselves."""
     if kind not in DESIGNS:
         raise DescriptionError(f"campaign: design is {kind!r}{nearest(str(kind), DESIGNS)}; one of {', '.join(DESIGNS)}")
     if not isinstance(seed, int | np.integer) or seed < 0:
@@ -112,25 +111,20 @@ def make_design(
     counted = {"factorial": levels**dimensions, "corners": 2**dimensions, "one-at-a-time": 1 + 2 * dimensions}.get(kind)
     if counted is not None:
         if samples not in (None, counted):
-            raise DescriptionError(
-                f"campaign: samples is {samples}, but a {kind} design of {dimensions} things that vary has {counted}; "
-                "leave samples out"
-            )
+            raise DescriptionError(f"campaign: samples is {samples}, but a {kind} design of {dimensions} things that vary has "
+                                   f"{counted}; leave samples out")
         if counted > 10**8:
-            raise DescriptionError(
-                f"campaign: a {kind} design of {dimensions} things that vary has {counted:.3g} samples; vary fewer, or "
-                "take a sobol or latin-hypercube design"
-            )
+            raise DescriptionError(f"campaign: a {kind} design of {dimensions} things that vary has {counted:.3g} samples; vary "
+                                   "fewer, or take a sobol or latin-hypercube design")
         if correlate:
             raise DescriptionError(f"campaign: correlate is given, but a {kind} design is no random one; leave one of them out")
         samples = counted
     if not isinstance(samples, int) or isinstance(samples, bool) or samples < 1:
         raise DescriptionError(f"campaign: samples is {samples!r}; give how many runs there are, 1 or more")
     if kind == "saltelli" and (samples % (dimensions + 2) or correlate):
-        raise DescriptionError(
-            f"campaign: a saltelli design of {dimensions} things that vary takes them uncorrelated, and a multiple of "
-            f"{dimensions + 2} samples; samples is {samples}: take {max(1, samples // (dimensions + 2)) * (dimensions + 2)}"
-        )
+        raise DescriptionError(f"campaign: a saltelli design of {dimensions} things that vary takes them uncorrelated, and a "
+                               f"multiple of {dimensions + 2} samples; samples is {samples}: take "
+                               f"{max(1, samples // (dimensions + 2)) * (dimensions + 2)}")
     return Design(kind, samples, dimensions, int(seed), levels, tuple(_correlation(each, paths) for each in correlate))
 
 
@@ -146,12 +140,9 @@ def _correlation(given: Any, paths: Sequence[str]) -> Correlation:
         raise DescriptionError(f"campaign: correlate names '{unknown[0]}', which does not vary{nearest(unknown[0], paths)}")
     size = (len(names), len(names))
     if matrix.shape != size or not np.allclose(matrix, matrix.T) or not np.allclose(np.diag(matrix), 1.0):
-        raise DescriptionError(
-            f"campaign: correlate {', '.join(names)}: give a symmetric matrix of the shape {size} with ones on its diagonal"
-        )
+        raise DescriptionError(f"campaign: correlate {', '.join(names)}: give a symmetric matrix of the shape {size} with ones on "
+                               "its diagonal")
     if np.linalg.eigvalsh(matrix)[0] <= 0.0:
-        raise DescriptionError(
-            f"campaign: correlate {', '.join(names)}: the matrix is not positive definite (smallest eigenvalue "
-            f"{np.linalg.eigvalsh(matrix)[0]:.3g}); no numbers are correlated like that"
-        )
+        raise DescriptionError(f"campaign: correlate {', '.join(names)}: the matrix is not positive definite (smallest eigenvalue "
+                               f"{np.linalg.eigvalsh(matrix)[0]:.3g}); no numbers are correlated like that")
     return Correlation(tuple(paths.index(name) for name in names), tuple(map(tuple, matrix.tolist())))

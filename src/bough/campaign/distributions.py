@@ -1,6 +1,6 @@
-"""How a number of a description varies from run to run: a distribution of SciPy, a few values, or a table of them.
+"""Distributions of varied numbers: a distribution of SciPy, a few discrete values, or a table of values.
 
-All but tables are sampled through the inverse of their distribution function, so that any design of points in the unit cube serves.
+All except tables are sampled by the inverse of their distribution function, for any design of points in the unit cube.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ KINDS = (*SHORT, "discrete", "table", "scipy")
 
 @dataclass(frozen=True)
 class Distribution:
-    """A distribution by its kind and its numbers, as a file has them."""
+    """A distribution by its kind and its options, as in a file."""
 
     kind: str
     options: Mapping[str, Any]
 
     def values(self, u: Floats, numbers: Any) -> Floats:
-        """Of the shares u in (0, 1) of samples with these numbers."""
+        """Values for points u in (0, 1) of samples with these numbers."""
         o = self.options
         if self.kind == "table":
             return np.asarray(np.asarray(o["values"], float)[numbers])
@@ -47,7 +47,7 @@ class Distribution:
 
     @cached_property
     def frozen(self) -> Any:
-        """The distribution as SciPy has it."""
+        """The distribution as a frozen SciPy distribution."""
         from scipy import stats
 
         o = self.options
@@ -74,7 +74,7 @@ class Distribution:
 
 @dataclass(frozen=True)
 class Variation:
-    """What varies, how it is put in place of the number of the description, and its distribution."""
+    """A varied number: its path, its distribution, and how it replaces the value of the description."""
 
     path: str
     distribution: Distribution
@@ -86,7 +86,7 @@ class Variation:
 
 
 def distribution(given: Any, path: str) -> Distribution:
-    """A distribution out of what a person gives: a mapping as a file has it, one of SciPy's, or a list of values for all samples.
+    """A distribution from the user's input: a mapping as in a file, one of SciPy's, or a list of values for all samples.
 
     >>> print(distribution({"normal": [12.0, 0.3]}, "boom.mass"))
     normal(mean=12.0, sigma=0.3)
@@ -96,15 +96,12 @@ def distribution(given: Any, path: str) -> Distribution:
     if isinstance(given, np.ndarray) or (isinstance(given, Sequence) and not isinstance(given, str)):
         return _checked(Distribution("table", {"values": np.asarray(given).tolist()}), path)
     if not isinstance(given, Mapping) or len(given) != 1:
-        raise DescriptionError(
-            f"campaign: vary '{path}' is {given!r}; give one distribution, as {{normal: [12, 0.3]}}, one of SciPy's, "
-            "or a list of values"
-        )
+        raise DescriptionError(f"campaign: vary '{path}' is {given!r}; give one distribution, as {{normal: [12, 0.3]}}, one of "
+                               "SciPy's, or a list of values")
     [(kind, options)] = given.items()
     if kind not in KINDS:
-        raise DescriptionError(
-            f"campaign: vary '{path}': there is no distribution '{kind}'{nearest(str(kind), KINDS)}; one of {', '.join(KINDS)}"
-        )
+        raise DescriptionError(f"campaign: vary '{path}': there is no distribution '{kind}'{nearest(str(kind), KINDS)}; one of "
+                               f"{', '.join(KINDS)}")
     if kind in SHORT and not isinstance(options, Mapping):
         options = dict(zip(SHORT[kind], list(options), strict=False)) if isinstance(options, Sequence) else {}
     elif kind in ("discrete", "table") and not isinstance(options, Mapping):
@@ -113,7 +110,7 @@ def distribution(given: Any, path: str) -> Distribution:
 
 
 def _from_scipy(given: Any, path: str) -> Distribution:
-    """A frozen distribution of SciPy, by its name and its arguments."""
+    """A frozen SciPy distribution by its name and arguments."""
     shapes = [name.strip() for name in (given.dist.shapes or "").split(",") if name.strip()]
     names = [*shapes, "loc", "scale"]
     options = dict(zip(names, (float(value) for value in given.args), strict=False))
@@ -159,13 +156,13 @@ def _checked(found: Distribution, path: str) -> Distribution:
 
 
 def variation(path: str, given: Any) -> Variation:
-    """What varies, out of what a person gives: a distribution, or ("scale" or "add", a distribution), or a mapping of these."""
+    """A variation from the user's input: a distribution, ("scale" or "add", distribution), or a mapping of these."""
     how, given = _how(path, given)
     return Variation(path, distribution(given, path), how)
 
 
 def _how(path: Any, given: Any) -> tuple[str, Any]:
-    """Whether values are set, or scale or add to what is there; and the distribution."""
+    """Whether values are set, or scale or add to the value of the description; and the distribution."""
     if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], str):
         if given[0] not in HOW:
             raise DescriptionError(f"campaign: vary '{path}': '{given[0]}'{nearest(given[0], HOW)}; one of {', '.join(HOW)}")
@@ -176,9 +173,9 @@ def _how(path: Any, given: Any) -> tuple[str, Any]:
     return "set", given
 
 
-# ---- several numbers by one distribution ------------------------------------------------------------------------------------
+# ---- joint distributions ------------------------------------------------------------------------------------
 def variations(vary: Mapping[Any, Any]) -> tuple[tuple[Variation, ...], list[dict[str, Any]]]:
-    """What varies, and how it is correlated: numbers one by one, or several, by a tuple of paths, normal with a covariance."""
+    """Variations and their correlations: single paths, or tuples of paths with a normal distribution and a covariance."""
     found: dict[str, Variation] = {}
     tied: list[dict[str, Any]] = []
     for path, given in vary.items():
@@ -195,7 +192,7 @@ def variations(vary: Mapping[Any, Any]) -> tuple[tuple[Variation, ...], list[dic
 
 
 def _together(paths: list[str], given: Any) -> tuple[list[Variation], dict[str, Any]]:
-    """Normal numbers with a mean and a covariance: {"normal": {"mean": [...], "covariance": [[...]]}}, or SciPy's."""
+    """Jointly normal numbers: {"normal": {"mean": [...], "covariance": [[...]]}}, or SciPy's."""
     names = ", ".join(paths)
     how, given = _how(names, given)
     if hasattr(given, "mean") and hasattr(given, "cov"):  # scipy.stats.multivariate_normal(...)
@@ -207,18 +204,14 @@ def _together(paths: list[str], given: Any) -> tuple[list[Variation], dict[str, 
         kind, mean, covariance = "", np.zeros(0), np.zeros(0)
     n = len(paths)
     if kind != "normal" or mean.shape != (n,) or covariance.shape != (n, n) or not np.isfinite(covariance).all():
-        raise DescriptionError(
-            f"campaign: vary {names} together: give {{normal: {{mean: [{n} numbers], covariance: [{n} rows of {n}]}}}}, or "
-            "scipy.stats.multivariate_normal(...)"
-        )
+        raise DescriptionError(f"campaign: vary {names} together: give {{normal: {{mean: [{n} numbers], covariance: [{n} rows of "
+                               f"{n}]}}}}, or scipy.stats.multivariate_normal(...)")
     if not np.allclose(covariance, covariance.T) or np.linalg.eigvalsh(covariance)[0] <= 0.0:
-        raise DescriptionError(
-            f"campaign: vary {names} together: the covariance is not symmetric and positive definite (smallest eigenvalue "
-            f"{np.linalg.eigvalsh(covariance)[0]:.3g}); no numbers vary like that"
-        )
+        raise DescriptionError(f"campaign: vary {names} together: the covariance is not symmetric and positive definite (smallest "
+                               f"eigenvalue {np.linalg.eigvalsh(covariance)[0]:.3g}); no numbers vary like that")
     sigma = np.sqrt(np.diag(covariance))
     matrix = covariance / np.outer(sigma, sigma)
     np.fill_diagonal(matrix, 1.0)
     each = [Variation(path, distribution({"normal": [float(m), float(s)]}, path), how)
-            for path, m, s in zip(paths, mean, sigma, strict=True)]  # fmt: skip
+            for path, m, s in zip(paths, mean, sigma, strict=True)]
     return each, {"paths": paths, "matrix": matrix.tolist()}

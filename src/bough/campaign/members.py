@@ -1,6 +1,6 @@
-"""From the values of samples to rows that run side by side: what each thing that varies changes.
+"""From the values of samples to rows that run side by side.
 
-A path names what varies: "boom.mass", "boom.com[0]", "arm.stiffness", "rw1.axis[0]", "gravity[2]", "panel.frequency",
+A path names the varied number: "boom.mass", "boom.com[0]", "arm.stiffness", "rw1.axis[0]", "gravity[2]", "panel.frequency",
 "push.force.scale", "lock.at" (numbers of the description: `analyze.parameter_routes`), "bus.q0[2]", "bus.v0[5]", "bus.turn[0]" (a
 small rotation of the start, about its own axes), "rw1.speed", "lox.mass" of a tank, "orbit.position[0]" (initial states),
 "simulation.dt" (settings), "laws.gain" (values that the campaign's laws are made of), "panel.alternative" (which of the bodies
@@ -23,7 +23,7 @@ from bough.analyze.parameter_routes import names_of
 from bough.analyze.parameter_rows import beyond_numbers, changed_system, numbers_only, parted, same_structure
 from bough.analyze.parameters import NAME, parameter, symmetric, value_in
 from bough.campaign.distributions import Variation
-from bough.compile.coordinates import body_parameters
+from bough.compile.coordinates import body_parameters, member_of
 from bough.compile.layout import Floats
 from bough.describe import Body, CentralGravity, System
 from bough.errors import BoughError, DescriptionError, StateError, nearest
@@ -32,33 +32,34 @@ from bough.model import Model
 
 TABLES, START, SETTING, LAW, ALTERNATIVE = "tables", "start", "setting", "law", "alternative"
 Alternatives = Mapping[str, Sequence[Body]]
-EVERY = 16  # blocks of which one is held against its description
-FEW = 20  # values that are tried one by one
+EVERY = 16  # blocks, of which one is checked against its description
+FEW = 20  # values that are checked one by one
 SETTINGS = ("until", "dt", "sample_rate", "rtol", "atol", "first_step", "max_step")
 
 
 @dataclass(frozen=True)
 class Target:
-    """What a path means: a number of the tables, of the start, of the settings, of the laws, or which of some bodies it is."""
+    """The number that a path names: in the tables, the initial state, the settings or the laws; or the index of an alternative
+    body."""
 
     variation: Variation
     kind: str
     owner: str  # parameter of the tables, part of the start, setting, value of the laws, or body
     entry: tuple[int, ...] = ()  # of an array
-    nominal: Any = 0.0  # what the description says
+    nominal: Any = 0.0  # value in the description
 
     @property
     def base(self) -> float:
-        """The number of the description that it stands for; the first, of a parameter that is scaled as a whole."""
+        """The value in the description; the first one for a parameter that is scaled as a whole."""
         return float(np.asarray(self.nominal)[self.entry] if self.entry else np.asarray(self.nominal).reshape(-1)[0])
 
     @property
     def number(self) -> int:
-        """Which number of a part of the start it is."""
+        """Its index in a part of the initial state."""
         return self.entry[0] if self.entry else 0
 
     def put(self, numbers: Any, value: Any) -> None:
-        """A value, or one for each row, where it belongs in arrays (..., *nominal); all of an array is scaled."""
+        """Write a value, or one for each row, to its place in arrays (..., *nominal); whole arrays are scaled."""
         if self.entry:
             numbers[..., *self.entry] = value
             if symmetric(self.owner, np.asarray(self.nominal)):
@@ -69,7 +70,7 @@ class Target:
             numbers[...] = value
 
     def actual(self, drawn: Floats) -> Floats:
-        """The values in the place of the description's number."""
+        """The values that replace that of the description."""
         if self.variation.how == "set":
             return drawn
         if np.asarray(self.nominal).size > 1 and not self.entry:  # all numbers of a parameter together
@@ -78,7 +79,7 @@ class Target:
 
 
 def target(model: Model, varied: Variation, law_values: Mapping[str, float], alternatives: Alternatives) -> Target:
-    """What a path means, or an error with the nearest name."""
+    """The target of a path; the error for an unknown one suggests the nearest name."""
     match = NAME.fullmatch(varied.path)
     if match is None:
         raise DescriptionError(f"campaign: vary '{varied.path}' is no name; write it as boom.mass, or boom.com[2]")
@@ -88,19 +89,16 @@ def target(model: Model, varied: Variation, law_values: Mapping[str, float], alt
         return _setting(model.system, varied, last)
     if owner == "laws":
         if last not in law_values:
-            raise DescriptionError(
-                f"campaign: vary '{name}': the laws have no value '{last}'{nearest(last, law_values)}; name it in "
-                "law_values, with its usual value"
-            )
+            raise DescriptionError(f"campaign: vary '{name}': the laws have no value '{last}'{nearest(last, law_values)}; name it "
+                                   "in law_values, with its usual value")
         return Target(varied, LAW, last, nominal=law_values[last])
     if last == "alternative":
         return _alternative(varied, owner, alternatives)
     start = starts(model).get(name)
     if start is not None:
         if (len(entry) != 1 and start.size > 1) or any(k >= start.size for k in entry):
-            raise DescriptionError(
-                f"campaign: vary '{varied.path}': '{name}' has {start.size} numbers; name one of them, {name}[0]"
-            )
+            raise DescriptionError(f"campaign: vary '{varied.path}': '{name}' has {start.size} numbers; name one of them, "
+                                   f"{name}[0]")
         return _one(Target(varied, START, name, entry, start))
     try:
         found = parameter(model.system, name)
@@ -116,14 +114,13 @@ def target(model: Model, varied: Variation, law_values: Mapping[str, float], alt
             + (f"; '{owner}' has {', '.join(each.removeprefix(owner + '.') for each in own)}" if own else "")
         ) from None
     if found.value.size > 1 and not entry and varied.how != "scale":
-        raise DescriptionError(
-            f"campaign: vary '{varied.path}' has {found.value.size} numbers; name one of them, {name}[0], or scale all"
-        )
+        raise DescriptionError(f"campaign: vary '{varied.path}' has {found.value.size} numbers; name one of them, {name}[0], or "
+                               "scale all")
     return _one(Target(varied, TABLES, name, entry, found.value))
 
 
 def _one(found: Target) -> Target:
-    """The same, where an array of one number is that number; there must be something to scale."""
+    """The target, with an array of one number as a scalar; raises if zero is to be scaled."""
     nominal = np.asarray(found.nominal)
     if nominal.size == 1:
         found = replace(found, entry=(), nominal=float(nominal.reshape(-1)[0]))
@@ -133,7 +130,7 @@ def _one(found: Target) -> Target:
 
 
 def check_overlaps(system: System, targets: Sequence[Target]) -> None:
-    """Raise if two things that vary are one number by two names, or one is part of the other: the later would win."""
+    """Raise if two paths name the same number, or one is part of the other: the later would override the earlier."""
     body_of = {body.joint.name: name for name, body in system.bodies.items() if body.joint.name}
     groups: dict[str, list[Target]] = {}
     for each in targets:
@@ -142,10 +139,8 @@ def check_overlaps(system: System, targets: Sequence[Target]) -> None:
     for group in groups.values():
         for one, other in combinations(group, 2):
             if _same_number(system, one, other):
-                raise DescriptionError(
-                    f"campaign: vary '{one.variation.path}' and '{other.variation.path}': these are the same number, or one "
-                    "is part of the other; keep one of them"
-                )
+                raise DescriptionError(f"campaign: vary '{one.variation.path}' and '{other.variation.path}': these are the same "
+                                       "number, or one is part of the other; keep one of them")
 
 
 def _same_number(system: System, one: Target, other: Target) -> bool:
@@ -168,17 +163,15 @@ def _moves(system: System, one: Target, other: Target) -> bool:
 
 def _alternative(varied: Variation, body: str, alternatives: Alternatives) -> Target:
     if body not in alternatives:
-        raise DescriptionError(
-            f"campaign: vary '{varied.path}': there are no alternatives of '{body}'{nearest(body, alternatives)}; give them, "
-            "alternatives={'panel': [...]}"
-        )
+        raise DescriptionError(f"campaign: vary '{varied.path}': there are no alternatives of "
+                               f"'{body}'{nearest(body, alternatives)}; give them, alternatives={{'panel': [...]}}")
     if varied.how != "set":
         raise DescriptionError(f"campaign: vary '{varied.path}': give numbers from 0 on, not how to {varied.how} one")
     return Target(varied, ALTERNATIVE, body, nominal=0.0)
 
 
 def read_alternatives(system: System, given: Any) -> dict[str, tuple[Body, ...]]:
-    """By body, what may be in its place: flexible bodies, or mappings of what is other, as in a file."""
+    """By body, its alternatives: flexible bodies, or mappings of changed fields, as in a file."""
     found: dict[str, tuple[Body, ...]] = {}
     if not isinstance(given, Mapping):
         raise DescriptionError(f"campaign: alternatives is {given!r}; give {{'panel': [body, ...]}}")
@@ -192,13 +185,12 @@ def read_alternatives(system: System, given: Any) -> dict[str, tuple[Body, ...]]
 
 
 def _other_body(body: Body, given: Any) -> Body:
-    """A body with another substance at the same joint."""
+    """A body with other mass properties at the same joint."""
     if isinstance(given, FlexibleBody):
         given = {"flexible": given}
     if not isinstance(given, Mapping):
-        raise DescriptionError(
-            f"campaign: alternatives of '{body.name}' has {given!r}; give flexible bodies, or mappings, {{mass: 12, com: ...}}"
-        )
+        raise DescriptionError(f"campaign: alternatives of '{body.name}' has {given!r}; give flexible bodies, or mappings, {{mass: "
+                               "12, com: ...}")
     same = body.model_copy(update={"flexible": None, "shapes": (), "eta0": None, "etadot0": None, "rest": None}).to_dict()
     substance = () if "flexible" not in given and body.flexible is None else ("mass", "com", "inertia")
     return Body.from_mapping({key: value for key, value in same.items() if key not in substance} | dict(given))
@@ -207,13 +199,11 @@ def _other_body(body: Body, given: Any) -> Body:
 def _setting(system: System, varied: Variation, name: str) -> Target:
     usual = getattr(system.settings, name, None) if name in SETTINGS else None
     if name not in SETTINGS:
-        raise DescriptionError(
-            f"campaign: vary '{varied.path}': there is no setting '{name}'{nearest(name, SETTINGS)}; one of {', '.join(SETTINGS)}"
-        )
+        raise DescriptionError(f"campaign: vary '{varied.path}': there is no setting '{name}'{nearest(name, SETTINGS)}; one of "
+                               f"{', '.join(SETTINGS)}")
     if usual is None and varied.how != "set":
-        raise DescriptionError(
-            f"campaign: vary '{varied.path}': the system's settings have no {name} to {varied.how}; give its values"
-        )
+        raise DescriptionError(f"campaign: vary '{varied.path}': the system's settings have no {name} to {varied.how}; give its "
+                               "values")
     return Target(varied, SETTING, name, nominal=usual if usual is not None else 0.0)
 
 
@@ -237,7 +227,7 @@ def starts(model: Model) -> dict[str, Floats]:
 
 
 def start_place(model: Model, name: str) -> tuple[str, int]:
-    """Where numbers of `starts` begin: in which part of the state, and at which entry; "turn": of the quaternion that is turned."""
+    """The part of the state and the first entry of numbers of `starts`; "turn": the entry of the rotated quaternion."""
     owner, _, last = name.rpartition(".")
     if last == "speed":
         return "wheels", model.names.wheels.index(owner)
@@ -247,7 +237,7 @@ def start_place(model: Model, name: str) -> tuple[str, int]:
         return "orbit", 3 * (last == "velocity")
     joint, (q, v) = model.system.bodies[owner].joint, model.places[owner]
     places = {"turn": ("turn", q + len(joint.translations)), "q0": ("q", q), "v0": ("v", v), "eta0": ("q", q + joint.n_q),
-              "etadot0": ("v", v + joint.n_v)}  # fmt: skip
+              "etadot0": ("v", v + joint.n_v)}
     return places[last]
 
 
@@ -258,26 +248,20 @@ class Rows:
     members: Members
     model: Model
     numbers: Any  # (n,) of the samples
-    start: dict[str, Floats]  # q0, v0, wheels0, orbit0, tanks0, as far as they vary
+    start: dict[str, Floats]  # q0, v0, wheels0, orbit0, tanks0, if they vary
     parameters: dict[str, Floats] | None
     settings: dict[str, float]
-    laws: dict[str, float]  # values of one sample, where they vary
-    pars: Floats | None = None  # of the tables, where they are known
-    alone: bool = False  # a sample that never runs beside others
+    laws: dict[str, float]  # values of one sample, if they vary
+    pars: Floats | None = None  # of the tables, if known
+    alone: bool = False  # a sample that always runs separately
 
 
 class Members:
-    """What the samples of a campaign change in its model."""
+    """The changes that the samples of a campaign make to its model."""
 
-    def __init__(
-        self,
-        model: Model,
-        variations: tuple[Variation, ...],
-        law_values: Mapping[str, float],
-        alternatives: Alternatives | None = None,
-        chosen: tuple[int, ...] | None = None,
-    ) -> None:
-        """`chosen`: of the alternatives that vary, which this model has."""
+    def __init__(self, model: Model, variations: tuple[Variation, ...], law_values: Mapping[str, float],
+                 alternatives: Alternatives | None = None, chosen: tuple[int, ...] | None = None) -> None:
+        """`chosen`: the indices of the varied alternatives that this model has."""
         self.model, self.variations, self.law_values = model, variations, dict(law_values)
         self.alternatives, self.chosen = dict(alternatives or {}), chosen
         self.targets = [target(model, varied, law_values, self.alternatives) for varied in variations]
@@ -287,19 +271,18 @@ class Members:
             check_overlaps(model.system, self.targets)
 
     def to_check(self) -> bool:
-        """Whether it is time to hold tables against descriptions: in the first blocks of a process, then in some."""
+        """Whether to check tables against descriptions: in the first blocks of a process, then in one of many."""
         self._blocks += 1
         return self._blocks <= 2 or self._blocks % EVERY == 0
 
     @cached_property
     def apart(self) -> bool:
-        """Whether each sample runs by itself: settings or laws differ, or numbers that are not in the tables."""
-        return any(
-            each.kind in (SETTING, LAW) or (each.kind == TABLES and beyond_numbers(self.model, each.owner)) for each in self.targets
-        )
+        """Whether samples run separately: settings or laws differ, or numbers that are not in the tables."""
+        return any(each.kind in (SETTING, LAW) or (each.kind == TABLES and beyond_numbers(self.model, each.owner))
+                   for each in self.targets)
 
     def rows(self, numbers: Any, values: Floats) -> list[Rows]:
-        """Samples (n, things that vary), in groups that can run together."""
+        """Samples (n, paths), in groups that can run together."""
         choices = [j for j, each in enumerate(self.targets) if each.kind == ALTERNATIVE]
         if choices and self.chosen is None:
             found = []
@@ -314,13 +297,12 @@ class Members:
         return [Rows(self, self.model, numbers, self.start(values), parameters or None, {}, self.law_values, pars)]
 
     def with_bodies(self, choice: Any) -> Members:
-        """The same with other bodies in the place of some."""
+        """The same with some bodies replaced."""
         names = [each.owner for each in self.targets if each.kind == ALTERNATIVE]
         for name, index in zip(names, choice, strict=True):
             if index != int(index) or not 0 <= index < len(self.alternatives[name]):
-                raise DescriptionError(
-                    f"'{name}.alternative' is {index:g}; there are {len(self.alternatives[name])}, numbered from 0 on"
-                )
+                raise DescriptionError(f"'{name}.alternative' is {index:g}; there are {len(self.alternatives[name])}, numbered "
+                                       "from 0 on")
         key = tuple(int(index) for index in choice)
         if key not in self._others:
             system = self.model.system.copy()
@@ -330,7 +312,7 @@ class Members:
         return self._others[key]
 
     def _tables(self, parameters: Mapping[str, Floats]) -> Floats | None:
-        """Parameters of the tables of all samples; None where their tables differ in more than numbers, or some are impossible."""
+        """Table parameters of all samples; None if their tables differ in structure, or some samples are invalid."""
         if numbers_only(self.model, parameters):
             return self.model.parameter_tables(parameters)
         try:
@@ -339,22 +321,19 @@ class Members:
             return None
 
     def _alone(self, number: Any, values: Floats) -> Rows:
-        """One sample; on a model of its own, if its tables are others."""
+        """One sample; on a separate model if its tables differ in structure."""
         parameters, model, alone = self.parameters(values), self.model, self.apart
         if parameters:
-            own = model.with_parameters({name: value[0] for name, value in parameters.items()})
+            own = model.with_parameters(member_of(parameters, 0))
             if alone or not same_structure(own.tables, model.tables):
                 model, parameters, alone = own, {}, True
-        of = {
-            kind: {each.owner: float(each.actual(values[:, j])[0]) for j, each in enumerate(self.targets) if each.kind == kind}
-            for kind in (SETTING, LAW)
-        }
-        return Rows(
-            self, model, number, self.start(values), parameters or None, of[SETTING], self.law_values | of[LAW], alone=alone
-        )
+        of = {kind: {each.owner: float(each.actual(values[:, j])[0]) for j, each in enumerate(self.targets) if each.kind == kind}
+              for kind in (SETTING, LAW)}
+        return Rows(self, model, number, self.start(values), parameters or None, of[SETTING], self.law_values | of[LAW],
+                    alone=alone)
 
     def parameters(self, values: Floats) -> dict[str, Floats]:
-        """By parameter of the tables, one value for each sample."""
+        """By table parameter, one value for each sample."""
         found: dict[str, Floats] = {}
         for j, each in enumerate(self.targets):
             if each.kind != TABLES:
@@ -364,13 +343,13 @@ class Members:
         return found
 
     def start(self, values: Floats) -> dict[str, Floats]:
-        """Initial states that vary."""
+        """Varied initial states."""
         chosen = [(each, each.actual(values[:, j])) for j, each in enumerate(self.targets) if each.kind == START]
         if not chosen:
             return {}
         model, n = self.model, len(values)
         described = {"q": model.q0, "v": model.v0, "wheels": model.wheel_speeds, "orbit": model.initial_orbit,
-                     "tanks": model.tank_masses}  # fmt: skip
+                     "tanks": model.tank_masses}
         state = {part: np.tile(numbers, (n, 1)) for part, numbers in described.items()}
         turns: dict[int, Floats] = {}
         for each, drawn in chosen:
@@ -385,11 +364,11 @@ class Members:
         there = {"q": True, "v": True, "wheels": model.nw, "orbit": model.in_orbit, "tanks": model.system.tanks}
         return {f"{part}0": numbers for part, numbers in state.items() if there[part]}
 
-    # ---- before anything runs ------------------------------------------------------------------------------------------
+    # ---- checks before the runs ------------------------------------------------------------------------------------------
     def impossible(self, values: Iterable[Floats]) -> list[str]:
-        """What is wrong with values of samples, in parts (n, things that vary), each with its share: what no description can have.
+        """Errors of sample values, given in parts (n, paths), each with its share of the samples.
 
-        Only the ends of a distribution are tried, and each value of a few: what lies between possible values is possible."""
+        Only the extreme values of a distribution are checked, or each of a few values: values between valid ones are valid."""
         parts = [np.column_stack([each.actual(part[:, j]) for j, each in enumerate(self.targets)]) for part in values]
         found = [self._problem(each, np.concatenate([part[:, j] for part in parts])) for j, each in enumerate(self.targets)]
         return [text for text in found if text]
@@ -410,7 +389,7 @@ class Members:
         return f"{what} is impossible in {100 * share:.3g} % of the samples: {next(filter(None, wrong))}"
 
     def _boundary(self, each: Target, ordered: Floats) -> int:
-        """How many of the first values are refused, if the first is."""
+        """The number of leading values that are invalid, if the first is."""
         low, high = 0, len(ordered)
         while high - low > 1:
             middle = (low + high) // 2
@@ -418,7 +397,7 @@ class Members:
         return high
 
     def _refused(self, each: Target, value: float) -> str:
-        """Why a value is impossible; empty, if it is not."""
+        """Why a value is invalid; empty if it is valid."""
         if each.kind == SETTING:
             return "" if value > 0.0 and np.isfinite(value) else f"{each.owner} is {value:.6g}; it must be greater than 0"
         if each.kind == ALTERNATIVE:

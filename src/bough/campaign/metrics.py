@@ -1,8 +1,8 @@
-"""What is asked of every run: numbers made of the histories of coordinates, speeds, wheels and outputs.
+"""Metrics: numbers computed from the histories of coordinates, speeds, wheels and outputs of every run.
 
 peak(boom.ry)                       the largest absolute value
 1e3*rms(tip[2])                     arithmetic of numbers and metrics
-settling(boom.ry, band=0.01)        when it stays within a band about its final value (or `target`) for good
+settling(boom.ry, band=0.01)        the time from which it stays within a band about its final value (or `target`)
 time_above("line of sight", level=1e-4)
 max(norm(tip))                      of the length of a vector
 """
@@ -26,7 +26,7 @@ History = Callable[[str], "Floats"]  # by name: (runs, times) or (runs, times, s
 
 
 def _settling(t: Floats, y: Floats, band: float, target: float | None = None) -> Floats:
-    """The first time from which on y stays within the band; NaN where it does not at the end."""
+    """The time from which y stays within the band; NaN if it is outside at the end."""
     middle = y[:, -1:] if target is None else target
     outside = np.abs(y - middle) > band
     last = y.shape[1] - 1 - np.argmax(outside[:, ::-1], axis=1)
@@ -35,7 +35,7 @@ def _settling(t: Floats, y: Floats, band: float, target: float | None = None) ->
 
 
 def _time_above(t: Floats, y: Floats, level: float) -> Floats:
-    """How long y is above a level, between samples by straight lines."""
+    """How long y is above a level, with linear interpolation between samples."""
     a, b, h = y[:, :-1] - level, y[:, 1:] - level, np.diff(t)
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.where((a > 0) & (b > 0), 1.0, np.where((a <= 0) & (b <= 0), 0.0, np.maximum(a, b) / np.abs(b - a)))
@@ -43,7 +43,7 @@ def _time_above(t: Floats, y: Floats, level: float) -> Floats:
 
 
 def _first_crossing(t: Floats, y: Floats, level: float) -> Floats:
-    """When y first passes a level, between samples by straight lines; NaN if it never does."""
+    """When y first crosses a level, with linear interpolation between samples; NaN if it never does."""
     a, b = y[:, :-1] - level, y[:, 1:] - level
     crossed = (a != 0) & (a * b <= 0)
     k = np.argmax(crossed, axis=1)
@@ -54,12 +54,12 @@ def _first_crossing(t: Floats, y: Floats, level: float) -> Floats:
 
 
 def _weighted(y: Floats, h: Floats) -> Floats:
-    """y h, each row summed by itself: the rounding of a product with a matrix depends on how many rows it has."""
+    """y h, summed row by row: the rounding of a matrix product depends on the number of rows."""
     return np.asarray((y * h).sum(axis=1))
 
 
 def _mean(t: Floats, y: Floats) -> Floats:
-    """Over the time, by trapezoids."""
+    """Time average by the trapezoidal rule."""
     return np.asarray(_weighted(y[:, 1:] + y[:, :-1], np.diff(t)) / (2.0 * (t[-1] - t[0])))
 
 
@@ -86,7 +86,7 @@ ARITHMETIC: dict[type, Callable[[Any, Any], Any]] = {
 
 @dataclass(frozen=True)
 class Metric:
-    """A number asked of every run: an expression, or a function of the run's Result."""
+    """A number computed for every run: an expression, or a function of the run's Result."""
 
     name: str
     expression: str = ""
@@ -95,11 +95,11 @@ class Metric:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the histories that it needs."""
+        """Names of the histories that it needs."""
         return tuple(dict.fromkeys(_quantities(self._tree))) if self.expression else ()
 
     def asked(self, result: Any) -> Any:
-        """What its function says of a Result."""
+        """The value of its function for a Result."""
         assert self.function is not None
         return self.function(result)
 
@@ -193,10 +193,8 @@ def _history(node: ast.expr, history: History) -> Floats:
     if isinstance(node, ast.Subscript):
         whole, place = _history(node.value, history), int(ast.literal_eval(node.slice))
         if whole.ndim < 3 or not 0 <= place < whole.shape[2]:
-            raise DescriptionError(
-                f"campaign: '{ast.unparse(node)}': '{_inner(node.value)}' has "
-                f"{whole.shape[2] if whole.ndim == 3 else 1} numbers; take one that it has"
-            )
+            raise DescriptionError(f"campaign: '{ast.unparse(node)}': '{_inner(node.value)}' has "
+                                   f"{whole.shape[2] if whole.ndim == 3 else 1} numbers; take one that it has")
         return whole[:, :, place]
     if isinstance(node, ast.Call):
         inner = _history(node.args[0], history)
@@ -215,31 +213,28 @@ def _value(node: ast.expr, t: Floats, history: History) -> Any:
     assert isinstance(node.func, ast.Name)
     y = _history(node.args[0], history)
     if y.ndim == 3:
-        raise DescriptionError(
-            f"campaign: '{ast.unparse(node)}': '{_inner(node.args[0])}' has {y.shape[2]} numbers; name one of them, "
-            f"{_inner(node.args[0])}[0], or take norm(...)"
-        )
+        raise DescriptionError(f"campaign: '{ast.unparse(node)}': '{_inner(node.args[0])}' has {y.shape[2]} numbers; name one of "
+                               f"them, {_inner(node.args[0])}[0], or take norm(...)")
     options = {str(keyword.arg): _constant(keyword.value) for keyword in node.keywords}
     return TAKES[node.func.id][0](t, y, **options)
 
 
 def metric(name: str, given: Any) -> Metric:
-    """A metric out of what a person gives: an expression, a mapping with `of` and `unit`, or a function."""
+    """A metric from the user's input: an expression, a mapping with `of` and `unit`, or a function."""
     if callable(given):
         return Metric(name, function=given)
     if isinstance(given, str):
         given = {"of": given}
     if not isinstance(given, Mapping) or not isinstance(given.get("of"), str) or set(given) - {"of", "unit", "name"}:
-        raise DescriptionError(
-            f"campaign: metric '{name}' is {given!r}; give an expression, as peak(boom.ry), or a function of a Result"
-        )
+        raise DescriptionError(f"campaign: metric '{name}' is {given!r}; give an expression, as peak(boom.ry), or a function of a "
+                               "Result")
     parse(name, given["of"])
     return Metric(name, given["of"], unit=str(given.get("unit", "")))
 
 
 @dataclass(frozen=True)
 class Requirement:
-    """What a metric has to keep, in a share of all runs."""
+    """Limits of a metric, to be met with a probability."""
 
     metric: str
     below: float | None = None
@@ -266,14 +261,11 @@ def requirement(given: Any, metrics: Sequence[str]) -> Requirement:
         raise DescriptionError(f"campaign: requirement {given!r}: give metric, below or above, and probability")
     found = Requirement(**given)
     if found.metric not in metrics:
-        raise DescriptionError(
-            f"campaign: requirement on '{found.metric}', which is no metric{nearest(str(found.metric), metrics)}; the "
-            f"metrics are {', '.join(metrics) or 'none'}"
-        )
+        raise DescriptionError(f"campaign: requirement on '{found.metric}', which is no "
+                               f"metric{nearest(str(found.metric), metrics)}; the metrics are {', '.join(metrics) or 'none'}")
     if found.below is None and found.above is None:
         raise DescriptionError(f"campaign: requirement on '{found.metric}': give below, above, or both")
     if not 0.0 < found.probability <= 1.0:
-        raise DescriptionError(
-            f"campaign: requirement on '{found.metric}': probability is {found.probability!r}; give a share in (0, 1]"
-        )
+        raise DescriptionError(f"campaign: requirement on '{found.metric}': probability is {found.probability!r}; give a share in "
+                               "(0, 1]")
     return found

@@ -1,4 +1,4 @@
-"""What each run really had: values read back from the tables, states and settings of the run, not from what was asked of it."""
+"""The actual values of each run, read back from its tables, states and settings instead of the requested values."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from bough.compile.coordinates import body_parameters
 from bough.compile.layout import Floats
 from bough.errors import SimulationError
 from bough.integrate.integration import Integration
+from bough.integrate.start import member_model
 from bough.integrate.trajectory import Trajectory
 
-LOOKED_AT = 8  # samples of a block, until one can be compared
-SAME = 1e-9  # of a table's largest number in the same place: rounding of one compiler against another
+LOOKED_AT = 8  # samples of a block that are tried until one can be compared
+SAME = 1e-9  # relative to the largest number of the tables: tolerance of the comparison
 
 
 def read_values(rows: Rows, integration: Integration, trajectory: Trajectory) -> Floats:
-    """(samples, things that vary)."""
+    """(samples, paths)."""
     found = []
     for j, each in enumerate(rows.members.targets):
         if each.kind == START:
@@ -39,7 +40,7 @@ def read_values(rows: Rows, integration: Integration, trajectory: Trajectory) ->
 
 
 def _choice(rows: Rows, j: int) -> int:
-    """Which alternative the model has."""
+    """The index of the alternative in the model."""
     before = sum(each.kind == ALTERNATIVE for each in rows.members.targets[:j])
     return (rows.members.chosen or ())[before]
 
@@ -48,12 +49,12 @@ def _of_settings(name: str, integration: Integration) -> float:
     plan, (rtol, atol) = integration.plan, integration.plan.tolerances
     sampling = integration.sampling
     found = {"until": integration.end, "dt": plan.dt, "rtol": rtol, "atol": atol, "first_step": plan.first_step,
-             "max_step": plan.max_step, "sample_rate": None if sampling is None else 1.0 / sampling.period}[name]  # fmt: skip
+             "max_step": plan.max_step, "sample_rate": None if sampling is None else 1.0 / sampling.period}[name]
     return np.nan if found is None else float(found)
 
 
 def _of_start(rows: Rows, each: Target, trajectory: Trajectory) -> Floats:
-    """Of the first sample: where loops were closed, that may be another than the one asked for."""
+    """From the first sample, which may differ from the request if loops were closed."""
     state, (part, at) = trajectory.model.state(trajectory.x[:, 0]), start_place(rows.model, each.owner)
     if part == "turn":
         before = Rotation.from_quat(rows.model.q0[at : at + 4]).inv()
@@ -62,9 +63,9 @@ def _of_start(rows: Rows, each: Target, trajectory: Trajectory) -> Floats:
 
 
 def _of_tables(rows: Rows, each: Target, integration: Integration) -> Floats:
-    """From the tables where they hold the number itself; else from the description that they were compiled from."""
+    """From the tables if they contain the number itself; otherwise from the description that they were compiled from."""
     system = rows.members.model.system
-    if rows.parameters is None:  # a model of its own
+    if rows.parameters is None:  # a separate model
         return _shown(each, value_in(system, rows.model.system, each.owner)[None], rows)
     if substance(system, each.owner):
         body, _, field = each.owner.rpartition(".")
@@ -79,10 +80,10 @@ def _of_tables(rows: Rows, each: Target, integration: Integration) -> Floats:
 
 
 def _held_in_tables(rows: Rows, each: Target, pars: Floats) -> Floats | None:
-    """From the entries of pars that hold the parameter or a power of it, and that no other one has changed after it."""
+    """From the entries of pars that hold the parameter or a power of it and were not changed later by another one."""
     model, varied = rows.members.model, list(rows.parameters or {})
     later = {entry for name in varied[varied.index(each.owner) + 1 :] for entry in copied_places(model, name) or {}
-             if not substance(model.system, name)}  # fmt: skip
+             if not substance(model.system, name)}
     values = np.full((len(pars), np.asarray(each.nominal).size), np.nan)
     for entry, held in (copied_places(model, each.owner) or {}).items():
         if entry not in later:
@@ -95,7 +96,7 @@ def _held_in_tables(rows: Rows, each: Target, pars: Floats) -> Floats | None:
 
 
 def _shown(each: Target, values: Any, rows: Rows) -> Floats:
-    """What stands for values (n, ...) of a parameter in the store: its entry, or the factor of all of it."""
+    """Values (n, ...) of a parameter as stored: its varied entry, or the common factor."""
     values, nominal = np.asarray(values, float), np.asarray(each.nominal, float)
     if each.entry:
         return np.asarray(values[:, *each.entry])
@@ -106,19 +107,17 @@ def _shown(each: Target, values: Any, rows: Rows) -> Floats:
 
 
 def check_tables(rows: Rows, integration: Integration) -> None:
-    """Raise if the tables of the first of some samples are not those of a model that is described so: what runs in lanes goes
-    another way through the compiler.  Descriptions of another structure (no spring where a stiffness is zero) say nothing of it."""
+    """Raise if the tables of a sample in lanes differ from those of a model compiled from its description: parameters of lanes are
+    compiled differently.  Samples with another table structure (no spring if a stiffness is zero) cannot be compared."""
     if rows.parameters is None or integration.events or rows.pars is None or not rows.members.to_check():
         return
     usual = rows.members.model
     scale = np.abs(usual.tables.pars[0]).max()
     for i in range(min(len(rows.numbers), LOOKED_AT)):
-        own = usual.with_parameters({name: value[i] for name, value in rows.parameters.items()}).tables
+        own = member_model(usual, rows.parameters, i).tables
         if not same_structure(own, usual.tables):
             continue
         if not np.allclose(own.pars[0], rows.pars[i], rtol=SAME, atol=SAME * scale):
-            raise SimulationError(
-                f"sample {int(rows.numbers[i])}: its tables are not those of its description; this is an error of bough's: "
-                "report it"
-            )
+            raise SimulationError(f"sample {int(rows.numbers[i])}: its tables are not those of its description; this is an error "
+                                  "of bough's: report it")
         return

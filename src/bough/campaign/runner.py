@@ -1,4 +1,4 @@
-"""Blocks of samples on all processors of this machine, or on the workers of a Dask cluster; each is kept when it is done."""
+"""Blocks of samples on all processors of this machine, or on the workers of a Dask cluster; each is stored when done."""
 
 from __future__ import annotations
 
@@ -24,26 +24,19 @@ from bough.progress import working
 if TYPE_CHECKING:
     from bough.campaign.study import Campaign
 
-SECONDS = 2.0  # that a block should take
-WARM = 0.1  # s of a trial in which nothing was compiled
+SECONDS = 2.0  # target run time of a block
+WARM = 0.1  # s: a faster trial compiled nothing
 LEAST, MOST = 4, 4096  # samples of a block
-MOST_NUMBERS = 20_000_000  # of states that a block may record
-SHARES = 3  # blocks for each worker, at least
-AHEAD = 2  # blocks that wait for each worker
-LOOK = 2.0  # s between two looks at how many workers a cluster has
-PATIENCE = 60.0  # s that a cluster may take to have a worker
+MOST_NUMBERS = 20_000_000  # recorded by a block at most
+SHARES = 3  # blocks per worker at least
+AHEAD = 2  # queued blocks per worker
+LOOK = 2.0  # s between queries of the number of workers
+PATIENCE = 60.0  # s to wait for the first worker of a cluster
 
 
-def run_campaign(
-    campaign: Campaign,
-    path: Path | None,
-    *,
-    threads: int | None = None,
-    client: Any = None,
-    block: int | None = None,
-    progress: bool = True,
-) -> Store:
-    """Run what the store does not have yet."""
+def run_campaign(campaign: Campaign, path: Path | None, *, threads: int | None = None, client: Any = None, block: int | None = None,
+                 progress: bool = True) -> Store:
+    """Run the samples that the store does not have yet."""
     for name, given in (("threads", threads), ("block", block)):
         if given is not None and (not isinstance(given, int) or given < 1):
             raise StateError(f"campaign: {name} is {given!r}; give a whole number, 1 or more, or none")
@@ -67,25 +60,16 @@ def run_campaign(
 
 
 def _store(campaign: Campaign, path: Path | None, block: int | None, workers: int) -> Store:
-    """The one that is there, if it belongs to this campaign; else a new one."""
+    """The existing store, if it belongs to this campaign; otherwise a new one."""
     if path is not None and path.exists():
         return campaign.open_store(path)
     campaign.check()
     size = block or _block_size(campaign, workers)
-    study = campaign.to_mapping() | {
-        "identity": campaign.identity,
-        "system": campaign.system.name,
-        "description": campaign.system.to_yaml(exact=True),
-    }
-    return Store.create(
-        path or Path(tempfile.mkdtemp(prefix="bough-campaign-")) / "store",
-        study,
-        size,
-        {each.path: "" for each in campaign.variations},
-        {each.name: each.unit for each in campaign.metrics},
-        {name: _unit(campaign, name) for name in campaign.keep},
-        campaign.times,
-    )
+    study = campaign.to_mapping() | {"identity": campaign.identity, "system": campaign.system.name,
+                                     "description": campaign.system.to_yaml(exact=True)}
+    return Store.create(path or Path(tempfile.mkdtemp(prefix="bough-campaign-")) / "store", study, size,
+                        {each.path: "" for each in campaign.variations}, {each.name: each.unit for each in campaign.metrics},
+                        {name: _unit(campaign, name) for name in campaign.keep}, campaign.times)
 
 
 def _unit(campaign: Campaign, name: str) -> str:
@@ -102,9 +86,9 @@ def _unit(campaign: Campaign, name: str) -> str:
 
 
 def _block_size(campaign: Campaign, workers: int) -> int:
-    """So many samples that a block takes a moment, by a trial, and each worker gets several; whole lanes."""
+    """Samples per block, from a trial: so that a block takes SECONDS and each worker gets several; full lanes."""
     trial = min(LEAST, campaign.samples)
-    for _ in range(2):  # the first compiles kernels, perhaps
+    for _ in range(2):  # the first may compile kernels
         begun = time.thread_time()
         run_block(campaign, 0, trial)
         took = max(time.thread_time() - begun, 1e-6) / trial
@@ -117,20 +101,15 @@ def _block_size(campaign: Campaign, workers: int) -> int:
 
 
 def _on_threads(campaign: Campaign, threads: int, blocks: list[tuple[int, int]]) -> Iterator[BlockResult]:
-    """Kernels let go of Python's lock: blocks run side by side."""
+    """Blocks in parallel threads: kernels release the GIL."""
     with ThreadPoolExecutor(threads, thread_name_prefix="bough") as pool:
-        yield from _spread(
-            lambda first, last: pool.submit(run_block, campaign, first, last),
-            blocks,
-            lambda: AHEAD * threads,
-            lambda waiting: wait(waiting, return_when=FIRST_COMPLETED).done,
-        )
+        yield from _spread(lambda first, last: pool.submit(run_block, campaign, first, last), blocks, lambda: AHEAD * threads,
+                           lambda waiting: wait(waiting, return_when=FIRST_COMPLETED).done)
 
 
-def _spread(
-    submit: Callable[[int, int], Any], blocks: list[tuple[int, int]], ahead: Callable[[], int], first_done: Callable[[Any], Any]
-) -> Iterator[BlockResult]:
-    """Results as they come, with a bounded number of blocks under way."""
+def _spread(submit: Callable[[int, int], Any], blocks: list[tuple[int, int]], ahead: Callable[[], int],
+            first_done: Callable[[Any], Any]) -> Iterator[BlockResult]:
+    """Results as they arrive, with a bounded number of queued blocks."""
     waiting: set[Any] = set()
     left = iter(blocks)
     try:
@@ -148,9 +127,9 @@ def _spread(
 
 
 def _on_cluster(campaign: Campaign, client: Any, blocks: list[tuple[int, int]]) -> Iterator[BlockResult]:
-    """On the workers of a Dask cluster; what a worker that died had under way goes to another one.
+    """Blocks on the workers of a Dask cluster; blocks of a worker that died are repeated by another one.
 
-    The campaign is with every worker, and with those that start later: nothing of it is lost with one of them."""
+    Every worker holds the campaign, including those that start later."""
     from dask import distributed
 
     name = f"bough-{campaign.identity[:16]}"
@@ -166,10 +145,8 @@ def _on_cluster(campaign: Campaign, client: Any, blocks: list[tuple[int, int]]) 
         _hand_out(client, Kept(), name)
         yield from in_turn(client, submit, blocks)
     except (OSError, CancelledError, distributed.scheduler.KilledWorker) as error:
-        raise StateError(
-            f"campaign: the cluster failed ({type(error).__name__}: {error}); what is done is kept: start scheduler and workers "
-            "again, then the same command goes on"
-        ) from error
+        raise StateError(f"campaign: the cluster failed ({type(error).__name__}: {error}); what is done is kept: start scheduler "
+                         "and workers again, then the same command goes on") from error
     finally:
         with suppress(OSError, ValueError):  # the cluster is gone, or never had it
             if client.status == "running":
@@ -181,26 +158,22 @@ def _hand_out(client: Any, plugin: Any, name: str) -> None:
     try:
         client.register_plugin(plugin, name=name)
     except (TypeError, AttributeError, pickle.PicklingError) as error:
-        raise StateError(
-            f"campaign: it cannot be sent to workers ({error}); make its laws and functions so that they can be pickled, without "
-            "open files, locks or generators, or run it in threads"
-        ) from error
+        raise StateError(f"campaign: it cannot be sent to workers ({error}); make its laws and functions so that they can be "
+                         "pickled, without open files, locks or generators, or run it in threads") from error
 
 
 def _workers(client: Any) -> int:
-    """Threads of all workers of a cluster; there is at least one, or will be soon."""
+    """Number of threads of all workers of a cluster; waits for the first one."""
     try:
         client.wait_for_workers(1, timeout=PATIENCE)
         return max(1, int(sum(client.nthreads().values())))
     except TimeoutError:
-        raise StateError(
-            f"campaign: the cluster of {client.scheduler.address} has no workers after {PATIENCE:g} s; start some, dask worker "
-            f"{client.scheduler.address}"
-        ) from None
+        raise StateError(f"campaign: the cluster of {client.scheduler.address} has no workers after {PATIENCE:g} s; start some, "
+                         f"dask worker {client.scheduler.address}") from None
 
 
 def in_turn(client: Any, submit: Callable[[int, int], Any], blocks: list[tuple[int, int]]) -> Iterator[BlockResult]:
-    """Results of a cluster as they come; workers may join and leave."""
+    """Results of a cluster as they arrive; workers may join and leave."""
     from dask import distributed
 
     wait_for: Any = distributed.wait

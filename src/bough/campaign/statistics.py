@@ -1,4 +1,4 @@
-"""What the samples of a campaign say: percentiles with their uncertainty, probabilities, what matters most, the worst runs."""
+"""Statistics of the samples of a campaign: percentiles with confidence intervals, probabilities, sensitivities, the worst runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LEAST, MOST = 100, 20_000  # samples that Sobol's indices need, and that they ar
 
 @dataclass(frozen=True)
 class Quantile:
-    """A percentile of a metric, and the interval in which the true one is, with a confidence that needs no distribution."""
+    """A percentile of a metric, and its distribution-free confidence interval."""
 
     share: float
     value: float
@@ -37,7 +37,7 @@ class Quantile:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the samples say of a requirement: the share that meets it, and the interval of its probability."""
+    """The share of samples that meet a requirement, and the confidence interval of its probability."""
 
     requirement: Requirement
     met: int
@@ -58,7 +58,7 @@ class Verdict:
 
 
 def quantiles(values: Floats, shares: Sequence[float] = SHARES, confidence: float = CONFIDENCE) -> list[Quantile]:
-    """Percentiles of the runs that came to their end; intervals by order statistics (binomial)."""
+    """Percentiles of completed runs; confidence intervals by order statistics (binomial)."""
     from scipy.stats import binom
 
     ordered = np.sort(values[np.isfinite(values)])
@@ -74,7 +74,7 @@ def quantiles(values: Floats, shares: Sequence[float] = SHARES, confidence: floa
 
 
 def verdict(requirement: Requirement, values: Floats, ran: Any, confidence: float = CONFIDENCE) -> Verdict:
-    """Of all runs that were tried; the interval is Clopper and Pearson's."""
+    """The verdict on all runs; with the Clopper-Pearson interval."""
     from scipy.stats import beta
 
     met, n = int(requirement.met(values[ran]).sum()), int(ran.sum())
@@ -85,7 +85,7 @@ def verdict(requirement: Requirement, values: Floats, ran: Any, confidence: floa
 
 
 def rank_correlations(parameters: Floats, values: Floats) -> Floats:
-    """Spearman's, of a metric with each thing that varies (n, things); NaN where nothing varies."""
+    """Spearman's correlations of a metric with each parameter (n, parameters); NaN for constant ones."""
     from scipy.stats import rankdata
 
     good = np.isfinite(values)
@@ -98,8 +98,8 @@ def rank_correlations(parameters: Floats, values: Floats) -> Floats:
 
 
 def sobol_indices(parameters: Floats, values: Floats, names: Sequence[str]) -> dict[str, tuple[float, float]]:
-    """First-order indices, and their 95 % half widths, by SALib out of any random samples (RBD-FAST): the share of a metric's
-    variance that each thing explains by itself."""
+    """First-order Sobol indices and their 95 % half widths, by SALib from any random samples (RBD-FAST): the share of a metric's
+    variance that each parameter explains alone."""
     try:
         from SALib.analyze import rbd_fast
     except ImportError:
@@ -115,8 +115,8 @@ def sobol_indices(parameters: Floats, values: Floats, names: Sequence[str]) -> d
 
 
 def total_indices(values: Floats, names: Sequence[str]) -> dict[str, tuple[float, float, float, float]]:
-    """Sobol's indices of a saltelli design, by SALib: of each thing that varies the first-order one, which is what it explains by
-    itself, and the total one, with all that it does together with others; each with its 95 % half width."""
+    """Sobol indices of a saltelli design, by SALib: for each parameter the first-order index and the total one, which includes
+    interactions; each with its 95 % half width."""
     try:
         from SALib.analyze import sobol
     except ImportError:
@@ -139,7 +139,7 @@ def worst(values: Floats, count: int = 5, *, largest: bool = True) -> list[int]:
 
 
 def causes(failures: dict[int, str]) -> list[tuple[str, int, int]]:
-    """Why samples failed: a text without its numbers, how many, and the first of them."""
+    """Reasons of failures: text, number of samples with the same text except for numbers, and the first of them."""
     alike = {number: re.sub(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?", "...", text) for number, text in failures.items()}
     first: dict[str, int] = {}
     for number, text in sorted(alike.items()):

@@ -1,7 +1,7 @@
-"""Where samples go: a folder with Zarr arrays, one row a sample, in blocks; and with what the campaign is.
+"""The store of a campaign: a folder with its description and Zarr arrays, one row per sample, written in blocks.
 
-A block is there when its status is: it is written last, and each file by a rename, so that whatever ends a process, a block is
-whole or not there. xarray opens the arrays.
+The status of a block is written last, and each file by a rename, so that a block is either complete or absent, even if the process
+is killed. xarray opens the arrays.
 """
 
 from __future__ import annotations
@@ -47,17 +47,9 @@ class Store:
 
     # ---- make and open -------------------------------------------------------------------------------------------------
     @classmethod
-    def create(
-        cls,
-        path: Path,
-        study: Mapping[str, Any],
-        block: int,
-        parameters: Mapping[str, str],
-        metrics: Mapping[str, str],
-        histories: Mapping[str, str],
-        times: Floats,
-    ) -> Store:
-        """A new one; `parameters`, `metrics` and `histories`: names and units."""
+    def create(cls, path: Path, study: Mapping[str, Any], block: int, parameters: Mapping[str, str], metrics: Mapping[str, str],
+               histories: Mapping[str, str], times: Floats) -> Store:
+        """A new store; `parameters`, `metrics` and `histories`: names and units."""
         zarr = zarr_library()
         made = path.with_name(f"{path.name}.{uuid.uuid4().hex}.part")
         made.parent.mkdir(parents=True, exist_ok=True)
@@ -67,15 +59,8 @@ class Store:
 
             def array(name: str, kind: str, shape: tuple[int, ...], dims: tuple[str, ...], fill: Any, unit: str = "") -> Any:
                 chunks = tuple(min(block, n) if dim == "sample" else max(1, size) for dim, size in zip(dims, shape, strict=True))
-                return group.create_array(
-                    name,
-                    dtype=kind,
-                    shape=shape,
-                    chunks=chunks,
-                    dimension_names=dims,
-                    fill_value=fill,
-                    attributes={"units": unit} if unit else {},
-                )
+                return group.create_array(name, dtype=kind, shape=shape, chunks=chunks, dimension_names=dims, fill_value=fill,
+                                          attributes={"units": unit} if unit else {})
 
             array("parameters", "f8", (n, len(parameters)), ("sample", "parameter"), np.nan)
             array("metrics", "f8", (n, len(metrics)), ("sample", "metric"), np.nan)
@@ -131,12 +116,12 @@ class Store:
         return int((self.status() == 2).sum())
 
     def missing(self) -> list[tuple[int, int]]:
-        """Blocks that are not there yet."""
+        """Blocks that have not been run."""
         status = self.status()
         return [(first, last) for first, last in self.blocks if not status[first]]
 
     def write(self, found: BlockResult) -> None:
-        """Keep a block; its status comes last."""
+        """Store a block; its status is written last."""
         place = slice(found.first, found.last)
         try:
             self._array("parameters")[place] = found.values
@@ -148,10 +133,8 @@ class Store:
                 write_text(self.path / FAILURES / f"{found.first:09}.json", json.dumps(found.reasons))
             self._array("status")[place] = found.status
         except OSError as error:
-            raise BoughError(
-                f"{self.path}: sample {found.first} and on could not be kept ({error.strerror or error}); make room, and start "
-                "the same command again: what is there stays"
-            ) from error
+            raise BoughError(f"{self.path}: sample {found.first} and on could not be kept ({error.strerror or error}); make room, "
+                             "and start the same command again: what is there stays") from error
 
     def failures(self) -> dict[int, str]:
         """By sample, why it failed."""

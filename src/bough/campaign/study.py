@@ -32,25 +32,11 @@ if TYPE_CHECKING:
     from bough.campaign.store import Store
     from bough.results import Result
 
-CHECKED = 20_000_000  # values that are looked at before anything runs
-RESERVED = ("sample", "time", "status")  # names that a dataset of samples has itself
+CHECKED = 20_000_000  # values that are checked before the runs
+RESERVED = ("sample", "time", "status")  # names used by the dataset of samples
 PART = 65536  # samples at a time
-KEYS = (
-    "campaign",
-    "system",
-    "samples",
-    "seed",
-    "design",
-    "levels",
-    "vary",
-    "correlate",
-    "metrics",
-    "requirements",
-    "keep",
-    "simulation",
-    "alternatives",
-    "name",
-)
+KEYS = ("campaign", "system", "samples", "seed", "design", "levels", "vary", "correlate", "metrics", "requirements", "keep",
+        "simulation", "alternatives", "name")
 
 
 class Campaign:
@@ -102,55 +88,38 @@ class Campaign:
     ({'sample': 8}, True)
     """
 
-    def __init__(
-        self,
-        system: System,
-        *,
-        vary: Mapping[str, Any],
-        metrics: Mapping[str, Any],
-        samples: int | None = None,
-        requirements: Sequence[Any] = (),
-        keep: Iterable[str] = (),
-        design: str = "random",
-        seed: int = 0,
-        levels: int = 3,
-        correlate: Sequence[Any] = (),
-        laws: Sequence[Any] | Callable[[Mapping[str, float]], Sequence[Any]] = (),
-        law_values: Mapping[str, float] | None = None,
-        alternatives: Mapping[str, Sequence[Any]] | None = None,
-        name: str | None = None,
-    ) -> None:
+    def __init__(self, system: System, *, vary: Mapping[str, Any], metrics: Mapping[str, Any], samples: int | None = None,
+                 requirements: Sequence[Any] = (), keep: Iterable[str] = (), design: str = "random", seed: int = 0, levels: int = 3,
+                 correlate: Sequence[Any] = (), laws: Sequence[Any] | Callable[[Mapping[str, float]], Sequence[Any]] = (),
+                 law_values: Mapping[str, float] | None = None, alternatives: Mapping[str, Sequence[Any]] | None = None,
+                 name: str | None = None) -> None:
         if not isinstance(system, System):
             raise DescriptionError(f"campaign: system is {system!r}; give a bough.System")
         if not isinstance(vary, Mapping) or not vary:
-            raise DescriptionError(
-                f"campaign: vary is {vary!r}; name at least one thing that varies, {{'boom.mass': {{'normal': [12, 0.3]}}}}"
-            )
+            raise DescriptionError(f"campaign: vary is {vary!r}; name at least one thing that varies, {{'boom.mass': {{'normal': "
+                                   "[12, 0.3]}}")
         self._given: dict[str, Any] = {
             "vary": vary, "metrics": metrics, "samples": samples, "requirements": requirements, "keep": keep, "design": design,
             "seed": seed, "levels": levels, "correlate": correlate, "laws": laws, "law_values": law_values,
-            "alternatives": alternatives, "name": name}  # fmt: skip
+            "alternatives": alternatives, "name": name}
         self.system, self.name, self.seed = system, name or system.name, seed
         self.laws, self.law_values = laws, dict(law_values or {})
         self.variations, tied = variations(vary)
         correlate = [*correlate, *tied]
         self.metrics: tuple[Metric, ...] = tuple(metric(str(key), given) for key, given in dict(metrics).items())
-        self.requirements: tuple[Requirement, ...] = tuple(
-            requirement(each, [m.name for m in self.metrics]) for each in requirements
-        )
+        self.requirements: tuple[Requirement, ...] = tuple(requirement(each, [m.name for m in self.metrics])
+                                                           for each in requirements)
         for each in self.metrics:
             if each.name in RESERVED:
                 raise DescriptionError(f"campaign: a metric is called '{each.name}', as the samples' own {each.name}; rename it")
         self.keep = tuple([keep] if isinstance(keep, str) else keep)
         if not self.metrics and not self.keep:
-            raise DescriptionError(
-                "campaign: nothing is asked of the runs; give metrics, {'swing': 'peak(boom.ry)'}, or quantities to keep"
-            )
+            raise DescriptionError("campaign: nothing is asked of the runs; give metrics, {'swing': 'peak(boom.ry)'}, or "
+                                   "quantities to keep")
         paths = [each.path for each in self.variations]
         self._check_tables(samples)
-        self.design = make_design(
-            design, samples if samples is not None else self._table_length(), len(paths), seed, levels, correlate, paths
-        )
+        self.design = make_design(design, samples if samples is not None else self._table_length(), len(paths), seed, levels,
+                                  correlate, paths)
         self._correlate = list(correlate)
         self.model = system.compile()
         self.alternatives = read_alternatives(system, alternatives or {})
@@ -164,10 +133,8 @@ class Campaign:
     def _check_tables(self, samples: int | None) -> None:
         for each in self.variations:
             if each.distribution.kind == "table" and samples is not None and len(each.distribution.options["values"]) < samples:
-                raise DescriptionError(
-                    f"campaign: vary '{each.path}' has {len(each.distribution.options['values'])} values for {samples} "
-                    "samples; give one for each"
-                )
+                raise DescriptionError(f"campaign: vary '{each.path}' has {len(each.distribution.options['values'])} values for "
+                                       f"{samples} samples; give one for each")
 
     def _check_quantities(self) -> None:
         from bough.campaign.block import unknown
@@ -176,13 +143,10 @@ class Campaign:
         for name in (*self.keep, *(name for each in self.metrics for name in each.names)):
             if name not in (*known, *names.q, *names.v, *names.wheels):
                 raise DescriptionError(unknown(self.model, name))
-        if self.keep and any(
-            each.owner in ("until", "sample_rate", "dt") and each.kind == "setting" for each in self.members.targets
-        ):
-            raise DescriptionError(
-                "campaign: histories are kept, and simulation.until, sample_rate or dt varies: they would not fit each "
-                "other; take metrics only"
-            )
+        if self.keep and any(each.owner in ("until", "sample_rate", "dt") and each.kind == "setting"
+                             for each in self.members.targets):
+            raise DescriptionError("campaign: histories are kept, and simulation.until, sample_rate or dt varies: they would not "
+                                   "fit each other; take metrics only")
 
     # ---- samples --------------------------------------------------------------------------------------------------------
     @property
@@ -191,17 +155,17 @@ class Campaign:
         return self.design.samples
 
     def drawn(self, numbers: Any) -> Floats:
-        """(n, things that vary): what the distributions give for samples with these numbers, one behind the other."""
+        """(n, paths): values of the distributions for samples with these consecutive numbers."""
         u = self.design.rows(int(numbers[0]), int(numbers[-1]) + 1)
         return np.column_stack([each.distribution.values(u[:, j], numbers) for j, each in enumerate(self.variations)])
 
     def actual(self, drawn: Floats) -> Floats:
-        """(n, things that vary): the numbers that are in force."""
+        """(n, paths): the resulting values."""
         return np.column_stack([each.actual(drawn[:, j]) for j, each in enumerate(self.members.targets)])
 
     @cached_property
     def times(self) -> Floats:
-        """Of the samples that histories have."""
+        """Times of the stored histories."""
         settings = with_settings({}, self.system.settings)
         fixed = settings.get("dt")
         return choose_sampling(0.0, settings["until"], settings.get("sample_rate"), fixed).times(settings["until"])
@@ -234,18 +198,17 @@ class Campaign:
         if self._correlate:
             found["correlate"] = self._correlate
         if self.requirements:
-            found["requirements"] = [
-                {key: value for key, value in vars(each).items() if value is not None} for each in self.requirements
-            ]
+            found["requirements"] = [{key: value for key, value in vars(each).items() if value is not None}
+                                     for each in self.requirements]
         return found | ({"keep": list(self.keep)} if self.keep else {})
 
     @property
     def identity(self) -> str:
-        """A hash of the system and of all that makes a sample, laws and functions by their source."""
+        """A hash of the system and everything that determines the samples, with laws and functions by their source."""
         made = {key: value for key, value in self.to_mapping().items() if key not in ("requirements", "name")}
         others = self.system.copy()
         others.bodies.update({f"{name}.{i}": each.model_copy(update={"name": f"{name}.{i}"})
-                              for name, bodies in self.alternatives.items() for i, each in enumerate(bodies)})  # fmt: skip
+                              for name, bodies in self.alternatives.items() for i, each in enumerate(bodies)})
         laws = [self.laws] if callable(self.laws) else self.laws
         written = [fingerprint(each) for each in (*laws, *(each.function for each in self.metrics if each.function))]
         text = json.dumps([made, others.to_yaml(exact=True), self.law_values, written], sort_keys=True, default=str)
@@ -273,10 +236,8 @@ class Campaign:
         in_python = [each.name for each in self.metrics if each.function is not None]
         if self.laws or in_python or self.alternatives:
             what = f"metric '{in_python[0]}' is" if in_python else "its laws are" if self.laws else "its alternatives are"
-            raise StateError(
-                f"campaign '{self.name}': {what} made in Python, and a YAML file cannot hold that; keep the script, and run it: "
-                "bough campaign SCRIPT.py"
-            )
+            raise StateError(f"campaign '{self.name}': {what} made in Python, and a YAML file cannot hold that; keep the script, "
+                             "and run it: bough campaign SCRIPT.py")
         beside = path.with_name(f"{path.stem}-system.yaml")
         self.system.to_yaml(beside, exact=True)
         write_text(path, document.write({"campaign": 1, "system": beside.name, **self.to_mapping()}))
@@ -304,41 +265,24 @@ class Campaign:
             raise DescriptionError(f"{path}: system is {data.get('system')!r}; give the file of the system")
         system, options = read(Path(path).parent / data["system"])
         if options.get("control") is not None:
-            raise DescriptionError(
-                f"{path}: {data['system']} has a controller on joints (control); make it a law on inputs and outputs (bough.law, "
-                "bough.controller with outputs=, inputs=)"
-            )
+            raise DescriptionError(f"{path}: {data['system']} has a controller on joints (control); make it a law on inputs and "
+                                   "outputs (bough.law, bough.controller with outputs=, inputs=)")
         laws, usual = options.get("laws", ()), options.get("law_values")
         if settings := data.get("simulation"):
             from bough.describe import Simulation
 
             old = system.settings.to_dict() if system.settings else {}
             system.settings = Simulation.from_mapping(old | dict(settings))
-        given = {
-            key: value
-            for key, value in data.items()
-            if key in ("samples", "seed", "design", "levels", "correlate", "requirements", "keep", "alternatives")
-        }
-        return cls(
-            system,
-            vary=_by_path(path, data.get("vary")),
-            metrics=_by_name(path, data.get("metrics")),
-            name=data.get("name"),
-            laws=laws,
-            law_values=usual,
-            **given | {key: value for key, value in changes.items() if value is not None},
-        )
+        given = {key: value for key,
+                 value in data.items()
+                 if key in ("samples", "seed", "design", "levels", "correlate", "requirements", "keep", "alternatives")}
+        return cls(system, vary=_by_path(path, data.get("vary")), metrics=_by_name(path, data.get("metrics")),
+                   name=data.get("name"), laws=laws, law_values=usual,
+                   **given | {key: value for key, value in changes.items() if value is not None})
 
     # ---- run -----------------------------------------------------------------------------------------------------------
-    def run(
-        self,
-        store: str | PathLike[str] | None = None,
-        *,
-        threads: int | None = None,
-        client: Any = None,
-        block: int | None = None,
-        progress: bool = True,
-    ) -> xarray.Dataset:
+    def run(self, store: str | PathLike[str] | None = None, *, threads: int | None = None, client: Any = None,
+            block: int | None = None, progress: bool = True) -> xarray.Dataset:
         """Run all samples that the store does not have yet, and return all samples.
 
         Parameters
@@ -356,29 +300,21 @@ class Campaign:
         """
         from bough.campaign.runner import run_campaign
 
-        return run_campaign(
-            self, None if store is None else Path(store), threads=threads, client=client, block=block, progress=progress
-        ).dataset()
+        return run_campaign(self, None if store is None else Path(store), threads=threads, client=client, block=block,
+                            progress=progress).dataset()
 
     def open_store(self, store: str | PathLike[str]) -> Store:
-        """The samples that are kept, checked to be those of this campaign."""
+        """The stored samples, checked to be those of this campaign."""
         from bough.campaign.store import Store
 
         found = Store.open(Path(store))
         if found.facts["study"]["identity"] != self.identity:
-            raise StateError(
-                f"{store}: holds samples of another campaign, system or seed ('{found.facts['study']['name']}', seed "
-                f"{found.facts['study']['seed']}); give another folder, or remove it"
-            )
+            raise StateError(f"{store}: holds samples of another campaign, system or seed ('{found.facts['study']['name']}', seed "
+                             f"{found.facts['study']['seed']}); give another folder, or remove it")
         return found
 
     def report(self, store: str | PathLike[str]) -> Report:
-        """The report on the samples of a store: `print` it, or `write` it as an HTML page.
-
-        Parameters
-        ----------
-        store : path
-        """
+        """The report on the samples of a store: `print` it, or `write` it as an HTML page."""
         from bough.campaign.campaign_report import Report
 
         return Report(self.open_store(store))
@@ -405,26 +341,19 @@ class Campaign:
         return Result(single(trajectory, 0), select_records(record or all_records(self.system), self.system))
 
     def __repr__(self) -> str:
-        return (
-            f"Campaign('{self.name}': {self.samples} samples, {self.design.kind}, {len(self.variations)} things vary, "
-            f"{len(self.metrics)} metrics)"
-        )
+        return (f"Campaign('{self.name}': {self.samples} samples, {self.design.kind}, {len(self.variations)} things vary, "
+                f"{len(self.metrics)} metrics)")
 
 
 def open_campaign(store: str | PathLike[str]) -> xarray.Dataset:
-    """The samples of a campaign stored in a folder: parameters, metrics, histories and status.
-
-    Parameters
-    ----------
-    store : path
-    """
+    """The samples of a campaign stored in a folder: parameters, metrics, histories and status."""
     from bough.campaign.store import Store
 
     return Store.open(Path(store)).dataset()
 
 
 def _from_script(path: Path) -> Campaign:
-    """The Campaign named `campaign`, or the only one, that a script makes."""
+    """The Campaign named `campaign`, or the only one, that a script defines."""
     made = {name: value for name, value in run_script(path).items() if isinstance(value, Campaign)}
     if "campaign" not in made and len({id(value) for value in made.values()}) != 1:
         found = f"makes several Campaigns ({', '.join(made)})" if made else "makes no Campaign"
@@ -433,7 +362,7 @@ def _from_script(path: Path) -> Campaign:
 
 
 def fingerprint(given: Any) -> str:
-    """Of a law or a function: its source, or its code where that is not to be had."""
+    """The source of a law or a function, or its bytecode if the source is not available."""
     function = getattr(given, "function", given)
     try:
         text = inspect.getsource(function)
@@ -455,10 +384,8 @@ def _by_path(file: Any, given: Any) -> dict[Any, Any]:
         path = entry.get("path", entry.get("paths")) if isinstance(entry, Mapping) else None
         path = tuple(map(str, path)) if isinstance(path, list) else path
         if not path or len(entry) != 2:
-            raise DescriptionError(
-                f"{file}: vary has {entry!r}; write each as {{path: boom.mass, normal: [12, 0.3]}}, or several as {{paths: [...], "
-                "normal: {mean: [...], covariance: [[...]]}}"
-            )
+            raise DescriptionError(f"{file}: vary has {entry!r}; write each as {{path: boom.mass, normal: [12, 0.3]}}, or several "
+                                   "as {paths: [...], normal: {mean: [...], covariance: [[...]]}}")
         if path in found:
             raise DescriptionError(f"{file}: vary names '{path}' twice; keep one of them")
         found[path] = {key: value for key, value in entry.items() if key not in ("path", "paths")}

@@ -1,1 +1,1 @@
-"""System -> tables: partition into primitive hinges, numbering, and the numbers that the sweeps read."""
+"""System -> tables: partition into primitive hinges, numbering, and the arrays that the sweeps read."""

@@ -1,6 +1,6 @@
-"""A valid system as tables: it is partitioned, everything gets its place, and the records are filled.
+"""A valid system as tables: partition it, lay out the arrays, fill the records.
 
-Tables with other coordinates held and other stops in contact: what changes in a run [B 17].
+Also switched tables, with other held coordinates and stops in contact: what changes during a run [B 17].
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,14 +36,14 @@ from bough.sweeps.schema import padded, upper_triangle
 
 Rows = list[list[int]]
 Numbers = list[NDArray[np.float64]]
-TimeTables = list[tuple[int, NDArray[np.float64]]]                      # places in ws that they add to, and their pieces
+TimeTables = list[tuple[int, NDArray[np.float64]]]                      # target in ws and pieces of each
 
 
 def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, inputs: Sequence[InputWrench] = (),
                  keep_welds: bool = False, law_states: int = 0, running: bool = False, compliant: bool = False,
                  loop_motions: int | None = None) -> Tables:
-    """The tables of a valid system; with a hinge for every weld and every node, if welds are kept; `compliant`: couplings that give
-    way have rows in the fronts, too."""
+    """The tables of a valid system.  With `keep_welds`: a hinge for every weld and every node; `compliant`: elastic couplings
+    have rows in the fronts, too."""
     nodes = used_nodes(system, inputs, every=keep_welds)
     parts = partition(system, body_parameters(system, changes), keep_welds, nodes)
     lay = Layout(system, parts, inputs, law_states, running, compliant, loop_motions)
@@ -126,14 +126,14 @@ def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence
 
 
 def needed_features(system: System, parts: Partition, lay: Layout, holds: HoldTable) -> Features:
-    """What has to be compiled: drives come with loops and holds, whether these are there or not."""
+    """Features to compile; drives imply loops and holds, present or not."""
     drives = bool(system.couplings or system.frictions)
     return Features(bool(parts.modal), bool(lay.fronts.closures) or drives, bool(holds.rows) or drives, drives=drives,
                     tanks=bool(system.tanks))
 
 
 def used_nodes(system: System, inputs: Sequence[InputWrench], *, every: bool) -> list[tuple[str, str]]:
-    """Nodes that carry something; or, if all are asked for, every one."""
+    """Nodes that carry something; or every node, if asked."""
     places: list[Any] = [place for kind in PARTS for part in system.of(kind).values() for place in part.attachments()]
     nodes = [(place.body, place.node) for place in [*places, *inputs] if place.node is not None]
     if every:
@@ -142,7 +142,7 @@ def used_nodes(system: System, inputs: Sequence[InputWrench], *, every: bool) ->
 
 
 def header(lay: Layout, parts: Partition, plan: Contents, pars: Contents, constants: NDArray[np.float64]) -> list[int]:
-    """Sizes, and where sections start."""
+    """Entries of plan's header: sizes, and starts of sections."""
     coupled, fronts = any(closure.terms for closure in lay.fronts.closures), lay.ws.places["fronts"].size
     fronts += lay.ws.places["front gains"].size*coupled
     return r.HEADER.row(
@@ -159,16 +159,16 @@ def ground_parameters(system: System, parts: Partition) -> NDArray[np.float64]:
     return r.GROUND_PARAMETERS.pack(
         gravity=np.zeros(3) if central else np.asarray(system.gravity, float), mu=central.mu if central else 0.0,
         total_mass=sum(hinge.mass for hinge in parts.hinges), stabilization=0.0,
-        least_share=REDUNDANT)                                          # in runs: see `least_share`
+        least_share=REDUNDANT)                                          # changed for runs: see `least_share`
 
 
-ALIKE = 1e-4                        # masses and inertias (kg and kg m^2) whose shares of each other are not below this
+ALIKE = 1e-4                        # ratio of masses and of inertias (kg and kg m^2) above which they count as similar
 
 
 def least_share(parts: Partition) -> NDArray[np.float64]:
-    """What a row of a loop must have, in a run, of the loop's largest entry of J M^-1 J^T not to be singular: states of a run are
-    known to rounding only.  Where masses differ by orders of magnitude, so may entries of rows that hold, and less is asked for.
-    It is kept with the parts."""
+    """Threshold, in a run, of a loop row's entry of J M^-1 J^T relative to the loop's largest, below which the row is singular:
+    states of a run are accurate to rounding only.  With masses that differ by orders of magnitude, so may the entries of regular
+    rows, and the threshold is lower.  Cached in the partition."""
     if parts.least_share is not None:
         return parts.least_share
     sizes = [np.concatenate(np.broadcast_arrays(hinge.mass[:, None], np.linalg.eigvalsh(hinge.inertia)), axis=1)
@@ -181,9 +181,9 @@ def least_share(parts: Partition) -> NDArray[np.float64]:
 
 
 class FlexibleRows:
-    """Rows of flexible bodies from `at` on in plan, and their numbers from `par_at` on in pars.
+    """Rows of flexible bodies from `at` on in plan, and their parameters from `par_at` on in pars.
 
-    Bodies that are alike share their numbers: a chain of equal links then stays in the processor's first cache."""
+    Identical bodies share their parameters: a chain of equal links then stays in the first-level cache."""
 
     def __init__(self, parts: Partition, lay: Layout, at: int, par_at: int):
         self.rows: Rows = []
@@ -219,7 +219,7 @@ class FlexibleRows:
 def hinge_rows(parts: Partition, lay: Layout, flexible: FlexibleRows, fronts: FrontRows, changing: Mapping[int, int]) -> Rows:
     rows = []
     for k, hinge in enumerate(parts.hinges):
-        massive = hinge.kind != MODAL and bool(hinge.mass.any() or hinge.inertia.any())     # its mass is in the modal integrals
+        massive = hinge.kind != MODAL and bool(hinge.mass.any() or hinge.inertia.any())  # MODAL: in its integrals
         own = ({"node_par": flexible.par_at[k], "node_ws": lay.modes_at[k]} if hinge.kind == NODE else
                {"cloud": 0, "given": lay.given + hinge.v})                                  # cloud: see switched
         rows.append(r.HINGE.row(
@@ -231,7 +231,7 @@ def hinge_rows(parts: Partition, lay: Layout, flexible: FlexibleRows, fronts: Fr
 
 
 def angle_runs(parts: Partition) -> Rows:
-    """Coordinates that are angles, in runs that bridge small gaps: sines are taken four at a time."""
+    """Coordinates that are angles, in runs that bridge small gaps: sines are computed four at a time."""
     runs: list[tuple[int, int]] = []
     for q in sorted(hinge.q for hinge in parts.hinges if hinge.kind == REVOLUTE):
         if runs and q - runs[-1][1] < padded(1):
@@ -241,9 +241,9 @@ def angle_runs(parts: Partition) -> Rows:
     return [r.ANGLE_RUN.row(first=first, end=end) for first, end in runs]
 
 
-# ---- what acts on them ----------------------------------------------------------------------------------------------
+# ---- loads ----------------------------------------------------------------------------------------------
 def spring_rows(system: System, parts: Partition, lay: Layout) -> tuple[Rows, Numbers]:
-    """Springs and dampers of joints, then stops, which do not act at first."""
+    """Springs and dampers of joints, then stops, which are inactive at first."""
     rows, pars = Rows(), Numbers()
     local = {hinge.v for hinge in parts.hinges[1:] if hinge.kind in (REVOLUTE, PRISMATIC)}
 
@@ -279,7 +279,7 @@ def pull_rows(pulls: Sequence[Pull]) -> tuple[Rows, Numbers]:
 
 
 def root_slides(parts: Partition) -> list[int]:
-    """Hinges that slide a tree as a whole: free ones, and the slides of a free joint whose rotation can be held."""
+    """Hinges that translate a whole tree: free ones, and the prismatic ones of a free joint whose rotation can be held."""
     slides = {0}
     for k, hinge in enumerate(parts.hinges):
         if k and hinge.kind == PRISMATIC and hinge.inner in (0, k - 1) and hinge.inner in slides:
@@ -288,7 +288,7 @@ def root_slides(parts: Partition) -> list[int]:
 
 
 def wrench_rows(system: System, parts: Partition, lay: Layout, inputs: Sequence[InputWrench]) -> tuple[Rows, Numbers]:
-    """Described wrenches, those of inputs, then the caller's; those on bodies that are fixed to the ground move nothing."""
+    """Wrenches of the description, those of inputs, then the caller's; wrenches on bodies fixed to the ground are left out."""
     rows, pars = Rows(), Numbers()
     placed = [(w.place, w.frame == "world", False) for w in system.wrenches.values()]
     placed += [(place, system.inputs[name].axes == "world", True) for name, place in placed_inputs(system).items()]
@@ -304,7 +304,7 @@ def wrench_rows(system: System, parts: Partition, lay: Layout, inputs: Sequence[
 
 
 def port_rows(system: System, lay: Layout) -> tuple[Rows, Numbers]:
-    """What inputs are added to."""
+    """Targets of inputs."""
     found = list(feeds(system, lay.places, lay.inputs.ports.start, lay.inputs.wrench(len(system.wrenches)).start, lay.rests,
                        lay.inputs.flows.start))
     return ([r.PORT.row(source=lay.u + feed.source, target=lay.u + feed.target) for feed in found],
@@ -312,7 +312,7 @@ def port_rows(system: System, lay: Layout) -> tuple[Rows, Numbers]:
 
 
 def output_rows(lay: Layout, elements: int, gauges: int) -> Rows:
-    """`elements`: where their rows start in plan; `gauges`: where these start in pars."""
+    """Rows of plan and pars; `elements`: start of their rows in plan; `gauges`: start in pars."""
     starts = gauges + np.cumsum([0, *(output.gauge.size for output in lay.outputs)])
     return [r.OUTPUT.row(kind=output.kind, hinge=output.hinge, frame=output.frame, body=output.body,
                          element=elements + f.ELEMENT_ROW*output.element if output.element >= 0 else 0,
@@ -321,7 +321,7 @@ def output_rows(lay: Layout, elements: int, gauges: int) -> Rows:
 
 
 def gather_inputs(system: System, lay: Layout) -> tuple[NDArray[np.float64], TimeTables]:
-    """Constants of u, and for each column of a time table its place in ws and its pieces."""
+    """Constants of u, and for each column of a time table its target in ws and its pieces."""
     constants, time_tables = np.zeros(lay.nu), TimeTables()
 
     def put(target: int, value: float | TimeTable, column: int = 0) -> None:
@@ -349,7 +349,7 @@ def gather_inputs(system: System, lay: Layout) -> tuple[NDArray[np.float64], Tim
 
 # ---- switching -------------------------------------------------------------------------------------------------------------
 def switched(tables: Tables, holds: Mapping[str, Hold], contacts: Sequence[str], system: System) -> Tables:
-    """The same tables with these coordinates held, and these stops in contact or frictions as marked."""
+    """The same tables with these coordinates held, and these stops and frictions as marked."""
     changed = replace(tables, plan=tables.plan.copy(), tables=tables.tables.copy())
     hinges, table = changed.rows("hinges"), changed.holds
     hinges[table.hinges, f.SOLVED] = hinges[table.hinges, f.KIND]
@@ -374,7 +374,7 @@ def switched(tables: Tables, holds: Mapping[str, Hold], contacts: Sequence[str],
 
 
 def with_clouds(tables: Tables) -> Tables:
-    """Tables that say which cloud each body is part of, and which hinges outboard of the base are unknown."""
+    """Tables with the cloud of each body, and the unknown hinges outboard of the base."""
     key = "clouds", tuple(tables.solved_kinds)
     rows, clouds = tables.routes[key] if key in tables.routes else tables.routes.setdefault(key, cloud_rows(tables.parts, key[1]))
     place = tables.sections["plan"]["clouds"]

@@ -1,6 +1,6 @@
-"""Calling kernels: workspaces, lanes, and a word to the user when something has to be compiled.
+"""Calling kernels: workspaces, lanes, and a message to the user before something is compiled.
 
-From what a person passes to rows that kernels read, checked: lengths, NaN, quaternions, names.
+From a caller's arguments to the rows that kernels read, checked: lengths, NaN, quaternions, names.
 """
 
 import threading
@@ -32,19 +32,19 @@ from bough.sweeps.calls import LONGEST, SHORTEST
 
 _local = threading.local()
 _chosen: ContextVar[Lanes | None] = ContextVar("lanes", default=None)
-_entries: dict[Any, Any] = {}        # where a kernel starts, by what it is and the kinds of its arguments
-MANY = 4096                          # samples: so many are worth compiling sweeps for four lanes
-APART = Lanes(4)                     # four, with parameters of their own even where these are alike: one code for all batches
+_entries: dict[Any, Any] = {}        # entry points of kernels, by kernel and kinds of arguments
+MANY = 4096                          # number of samples for which it is worth compiling sweeps for four lanes
+APART = Lanes(4)                     # four lanes with separate parameters even if these are equal: one code for all batches
 
 
 def lanes_for(states: int) -> Lanes:
-    """Four lanes as soon as there are four states; or what `evaluating` chose."""
+    """Four lanes from four states on; or as chosen by `evaluating`."""
     return _chosen.get() or (FOUR if states >= FOUR.width else ONE)
 
 
 @contextmanager
 def choosing(lanes: Lanes | None) -> Iterator[None]:
-    """While states go in these lanes, however many there are; None: as many as there are states, up to four."""
+    """Context in which states are processed in these lanes, however many there are; None: as many lanes as states, up to four."""
     token = _chosen.set(lanes)
     try:
         yield
@@ -54,14 +54,14 @@ def choosing(lanes: Lanes | None) -> Iterator[None]:
 
 @contextmanager
 def evaluating(samples: int, runs: int = 1, lanes: Lanes | None = None) -> Iterator[None]:
-    """While samples of runs are put through a model: one at a time if they are few, since compiling for four lanes takes seconds
-    and evaluating takes milliseconds; four runs or more went in lanes already.  Or in these lanes."""
+    """Context in which samples of runs are evaluated: one at a time if they are few, since compiling for four lanes takes seconds
+    and evaluating milliseconds (four runs or more have used four lanes already).  Or in these lanes."""
     with choosing(lanes or (FOUR if runs >= FOUR.width or samples >= MANY else ONE)):
         yield
 
 
 def workspace(tables: Tables, lanes: Lanes, extra: int = 0) -> np.ndarray:
-    """A workspace for these tables, kept for the next call of this thread."""
+    """A workspace for these tables, cached for this thread."""
     cache = _local.__dict__.setdefault("workspaces", {})
     size = tables.size(f.WS_SIZE) + extra
     key = lanes.width, lanes.tangents, size
@@ -73,7 +73,7 @@ def workspace(tables: Tables, lanes: Lanes, extra: int = 0) -> np.ndarray:
 
 
 def group_parameters(pars: np.ndarray, lanes: Lanes) -> np.ndarray:
-    """(batch, n) -> what kernels index by group: (1, n) if shared; (groups, n) or (groups, n, 4) if each has its own."""
+    """(batch, n) -> what kernels index by group: (1, n) if shared; (groups, n) or (groups, n, 4) if each state has its own."""
     if lanes.width == 1 or (len(pars) == 1 and lanes is not APART):
         return pars
     rows = np.minimum(np.arange(-(-len(pars)//lanes.width)*lanes.width), len(pars) - 1)
@@ -83,7 +83,7 @@ def group_parameters(pars: np.ndarray, lanes: Lanes) -> np.ndarray:
 
 
 def dual_parameters(pars: np.ndarray, along: np.ndarray, m: int) -> np.ndarray:
-    """(groups, n, 2, 4): parameters of states and their tangents (states*m, n) along m directions of each, as duals are grouped."""
+    """(groups, n, 2, 4): parameters of states and their tangents (states*m, n) along m directions of each, grouped as duals."""
     rows = np.minimum(np.arange(-(-len(along)//DUAL.width)*DUAL.width), len(along) - 1)
     packed = DUAL.zeros(len(rows)//DUAL.width, pars.shape[1])
     packed[:, :, 0] = pars[np.minimum(rows//m, len(pars) - 1)].reshape(-1, DUAL.width, pars.shape[1]).transpose(0, 2, 1)
@@ -92,12 +92,12 @@ def dual_parameters(pars: np.ndarray, along: np.ndarray, m: int) -> np.ndarray:
 
 
 def linked(tables: Tables, pars: np.ndarray, *rest: Any) -> tuple[Any, ...]:
-    """The arguments of a kernel that works on a model; the workspace comes last."""
+    """Arguments of a kernel for a model; the workspace comes last."""
     return *link(tables.features, tables.plan, pars, tables.tables, rest[-1]), *rest
 
 
 def call(kernel: Any, tables: Tables, pars: np.ndarray, *rest: Any) -> Any:
-    """Call a kernel on a model, with these parameters; the workspace comes last."""
+    """Call a kernel for a model with these parameters; the workspace comes last."""
     return run(partial(kernel, *linked(tables, pars, *rest)))
 
 
@@ -107,15 +107,15 @@ def start(kernel: Any, *args: Any) -> Any:
 
 
 def run(call: partial[Any]) -> Any:
-    """What a kernel with all its arguments gives; or what went wrong while its sweeps were linked."""
+    """Call a kernel with all its arguments; raise if linking its sweeps failed."""
     result = direct(call)()
     raise_failure()
     return result
 
 
 def direct(call: partial[Any], *sample: Any) -> partial[Any]:
-    """A kernel at its entry with its arguments, and of those to come a sample: the types of none are looked at again.  The first
-    time on this machine it is compiled, and says so."""
+    """The entry point of a kernel with its arguments and a sample of those to come, whose types are not examined again.  Compiled
+    on first use on this machine, with a message."""
     kernel: Any = call.func
     if not hasattr(kernel, "overloads"):                            # plain Python
         return call
@@ -145,13 +145,13 @@ def kind_of(value: Any) -> Any:
 
 
 # ---- batch -----------------------------------------------------------------------------------------------------------------
-Place = str | tuple[str, str | None] | Frame        # a body, a node of a flexible one (body, node), or a frame on them
+Place = str | tuple[str, str | None] | Frame        # a body, a node of a flexible body (body, node), or a frame on them
 Wrenches = Mapping[Any, ArrayLike]                  # by place: [moment, force], or rows of them
 Array = TypeVar("Array", bound=NDArray[Any])
 
 
 class StateOptions(TypedDict, total=False):
-    """What may come with a state, besides inputs: see `CompiledModel.batch`."""
+    """Options that may accompany a state, besides inputs: see `CompiledModel.batch`."""
     wrenches: Wrenches | None
     frame: str
     t: ArrayLike
@@ -162,21 +162,21 @@ class StateOptions(TypedDict, total=False):
 
 
 class InputOptions(StateOptions, total=False):
-    """What may come with a state."""
+    """Options that may accompany a state."""
     inputs: Mapping[str, ArrayLike] | None
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Rows of times, states and inputs, and the tables that they fit."""
+    """Rows of times, states and inputs, and the tables they belong to."""
     tables: Tables
     lanes: Lanes
-    t: Floats                                       # (n, 2)  the time; again, where inputs that jump there are to be read
+    t: Floats                                       # (n, 2)  time; and the time at which discontinuous inputs are read
     state: State                                    # (n, nx)
     inputs: Inputs                                  # (n, nu)
     wrenches: Mapping[tuple[str, str | None], Floats]       # the caller's, (n, 6) each
-    frame: str                                      # whose axes they are in: "body" or "world"
-    single: bool                                    # one state was asked for
+    frame: str                                      # axes of the wrenches: "body" or "world"
+    single: bool                                    # a single state was passed
 
     @property
     def n(self) -> int:
@@ -199,11 +199,15 @@ class Batch:
         return self.state.v
 
     def unbatched(self, result: Array) -> Array:
-        """Without the batch axis, if one state was asked for."""
+        """Drop the batch axis for a single state."""
         return result[0] if self.single else result
 
+    def where(self, row: int) -> str:
+        """Which state of a batch a message is about."""
+        return "" if self.single else f" in state {row} of the batch"
+
     def give(self, result: Floats, out: Floats | None) -> Floats:
-        """The same, in an array of the caller's if there is one."""
+        """The same, into the caller's array if there is one."""
         return np.array(self.unbatched(result)) if out is None else fill(out, self.unbatched(result))
 
 
@@ -212,18 +216,18 @@ FLOAT = np.dtype(np.float64)
 
 
 class Prepared:
-    """A kernel with all its arguments in place, for one thread: a state is put into its rows, the answer copied from its result.
+    """A kernel with all its arguments in place, for one thread: a state is copied into its rows, the answer from its result.
 
     Parameters
     ----------
     call
-        The kernel with its arguments, which gives how many numbers are doubtful.
+        The kernel with its arguments; returns the number of doubtful entries.
     answer
-        The part of its result that is asked for.
+        The requested part of its result.
     q, v, more, t
-        Of its arguments, as far as it has them: where coordinates, speeds, forces or accelerations, and the time go.
+        The arguments (if it has them) for coordinates, speeds, forces or accelerations, and time.
     aim
-        What puts a point in place.
+        Sets the point.
     """
     __slots__ = ("aim", "answer", "call", "more", "q", "shape_q", "shape_v", "t", "time", "v")
 
@@ -234,8 +238,8 @@ class Prepared:
         self.shape_q, self.shape_v = q.shape, () if v is None else v.shape
 
     def solves(self, q: Any, v: Any = None, more: Any = None, point: Any = None, inputs: InputOptions | None = None) -> bool:
-        """Put plain arrays in place and run.  False where somebody has to look closer: at anything else than float64 arrays of the
-        right length (and a time), and at numbers that are doubtful."""
+        """Copy plain arrays into place and run.  False if the caller must look closer: at anything but float64 arrays of the
+        right length (and a time), and at doubtful numbers."""
         if inputs or self.time:
             t = inputs.get("t", "") if inputs else 0.0
             if t.__class__ is not float or len(inputs or "t") > 1 or self.t is None or not -np.inf < t < np.inf:
@@ -265,8 +269,8 @@ class Prepared:
 
 
 class PreparedPlaces:
-    """The same of kernels that take q itself and put their answers where they are told, since little else is to be done.  They look
-    at the length of q and its strides themselves."""
+    """The same for short kernels that take q itself and write to arrays that are passed in.  They check the length and strides of
+    q themselves."""
     __slots__ = ("aim", "call", "shape")
 
     def __init__(self, call: partial[Any], given: tuple[Floats, ...], *answers: Floats, aim: Callable[[ArrayLike], Any]):
@@ -290,23 +294,22 @@ class PreparedPlaces:
 
 
 def fits(out: Any, shape: tuple[int, ...]) -> bool:
-    """Whether a kernel can write to it."""
+    """Whether a kernel can write to this array."""
     return isinstance(out, ndarray) and out.shape == shape and out.dtype is FLOAT and out.flags.c_contiguous and out.flags.writeable
 
 
 def finite(answer: Floats, what: str, batch: Batch) -> Floats:
-    """The answer (batch, ...), if all its numbers are finite."""
+    """The answer (batch, ...); raises if some numbers are not finite."""
     if not np.abs(answer).max(initial=0.0) < np.inf:
         rows = np.flatnonzero(~np.isfinite(answer.reshape(batch.n, -1)).all(axis=1)).tolist()
-        where = "" if batch.single else f" in state {rows[0]} of the batch"
         largest = max(np.abs(part[rows[0]]).max(initial=0.0) for part in (batch.x, batch.u))
-        raise NotFiniteError(f"{what}: not finite{where}; the state or the loads are too large (up to {largest:.3g}); give smaller "
-                             "ones", rows)
+        raise NotFiniteError(f"{what}: not finite{batch.where(rows[0])}; the state or the loads are too large (up to "
+                             f"{largest:.3g}); give smaller ones", rows)
     return answer
 
 
 def fill(out: Any, answer: Floats) -> Floats:
-    """Put an answer into an array of the caller's."""
+    """Copy an answer to the caller's array."""
     if not isinstance(out, np.ndarray) or out.shape != answer.shape or out.dtype != FLOAT:
         what = f"has shape {out.shape} and type {out.dtype}" if isinstance(out, np.ndarray) else f"is {out!r}"
         raise StateError(f"out {what}; give an array of float64 with the shape of the answer, {answer.shape}")
@@ -339,7 +342,7 @@ def rows(what: str, value: ArrayLike, n: int, batch: int | None, names: Sequence
         raise StateError(f"{what} has {len(table)} rows, but the batch has {batch}; give one row, or one for each")
     if batch is not None and len(table) != batch:
         table = np.broadcast_to(table, (batch, n))
-    return np.require(table, requirements=("C", "W"))           # kernels are compiled for arrays that can be written
+    return np.require(table, requirements=("C", "W"))           # kernels are compiled for writable arrays
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -349,7 +352,7 @@ def _listed(names: Sequence[str]) -> str:
 
 # ---- parts of states and inputs ----------------------------------------------------------------------------------------
 def motor_rows(system: System, motors: ArrayLike, n: int) -> Floats:
-    """Torques of the wheels' motors; a wheel whose speed is held takes none."""
+    """Motor torques of the wheels; a wheel at constant speed takes none."""
     torques = rows("motors", motors, len(system.wheels), n, tuple(system.wheels))
     for j, wheel in enumerate(system.wheels.values()):
         if not wheel.driven and torques[:, j].any():
@@ -359,7 +362,7 @@ def motor_rows(system: System, motors: ArrayLike, n: int) -> Floats:
 
 
 def port_values(system: System, inputs: Mapping[str, ArrayLike] | None) -> dict[str, Floats]:
-    """By input: its numbers (size,), or rows of them."""
+    """By input: its value (size,), or rows of values."""
     if inputs is None:
         return {}
     if not isinstance(inputs, Mapping):
@@ -375,7 +378,7 @@ def port_values(system: System, inputs: Mapping[str, ArrayLike] | None) -> dict[
 
 
 def port_rows(system: System, values: Mapping[str, Floats], n: int) -> Floats:
-    """(n, numbers of all inputs): zero where none is given."""
+    """(n, entries of all inputs): zero if not given."""
     places = ports_of(list(system.inputs.values()))
     found = np.zeros((n, sum(port.size for port in system.inputs.values())))
     for name, value in values.items():
@@ -399,7 +402,7 @@ def wrench_rows(system: System, wrenches: Wrenches | None, frame: str, n: int) -
 
 
 def check_node(system: System, body: str, node: str | None) -> None:
-    """A node that is asked for must be there; a flexible body that is held at no node has no place but its nodes."""
+    """A requested node must exist; a flexible body not held at a node has no position except those of its nodes."""
     flexible = system.bodies[body].flexible
     if flexible is None:
         if node is not None:
@@ -413,7 +416,7 @@ def check_node(system: System, body: str, node: str | None) -> None:
 
 
 def check_quaternions(parts: Partition, q: Floats) -> None:
-    """No quaternion may have zero length, nor one whose square overflows."""
+    """No quaternion may have zero length, or one whose square overflows."""
     for at, joint in parts.quaternions.items():
         lengths = np.einsum("bi,bi->b", q[:, at:at + 4], q[:, at:at + 4])
         bad = ~((lengths > SHORTEST) & (lengths < LONGEST))

@@ -1,6 +1,6 @@
-"""The momentum cloud in the tables: sums of bodies, and which hinges add an equation [MC 23].
+"""The momentum cloud in the tables: sums of bodies, and hinges that add an equation [MC 23].
 
-The momentum cloud: whether its six equations are all that a model needs [MC 23].
+Also whether the method applies to a model [MC 23].
 """
 
 from collections.abc import Sequence
@@ -18,12 +18,12 @@ from bough.sweeps.schema import columns, padded, upper_triangle
 
 
 def base_hinge(parts: Partition) -> int:
-    """The last hinge of the first joint: the one that carries the base."""
+    """The last hinge of the first joint: its body is the base."""
     return max((k for k, hinge in enumerate(parts.hinges) if k and hinge.joint == parts.hinges[1].joint), default=0)
 
 
 def cloud_sums(parts: Partition) -> NDArray[np.float64]:
-    """(batch, n), blocks of four numbers: S, h, m of the bodies on all hinges from the base on."""
+    """(batch, n), blocks of four numbers: S, h, m of the bodies of all hinges from the base on."""
     bodies = [r.CLOUD_PARAMETERS.pack(s=upper_triangle(second_moments(hinge.inertia)), h=hinge.moment, m=hinge.mass)
               for hinge in parts.hinges[base_hinge(parts):]]
     sums = columns(*bodies, np.zeros(r.CLOUD_PARAMETERS.size*(padded(len(bodies)) - len(bodies))))
@@ -36,7 +36,7 @@ def second_moments(inertia: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def cloud_rows(parts: Partition, solved_kinds: Sequence[int]) -> tuple[list[list[int]], list[int]]:
-    """Rows of plan for hinges of unknown motion outboard of the base; and by hinge, the cloud that its body is part of."""
+    """Rows of plan for the unknown hinges outboard of the base; and by hinge, the cloud of its body."""
     base, rows, clouds = base_hinge(parts), list[list[int]](), [0]*len(parts.hinges)
     for k, hinge in enumerate(parts.hinges):
         if k > base:
@@ -49,11 +49,11 @@ def cloud_rows(parts: Partition, solved_kinds: Sequence[int]) -> tuple[list[list
 
 # ---- cloud choice ----------------------------------------------------------------------------------------------------------
 BASES = ([FREE], [PRISMATIC]*3 + [SPHERICAL], [PRISMATIC]*3 + [REVOLUTE]*3)
-MOST_UNKNOWN, SHARE = 4, 4      # hinges of unknown motion up to which it is cheaper: so many, and one of so many hinges
+MOST_UNKNOWN, SHARE = 4, 4  # limits for which the cloud is cheaper: number of unknown hinges, and their share (one in so many)
 
 
 def cloud_problem(tables: Tables, system: System) -> str | None:
-    """Why the six equations do not do for what is held now; None if they do."""
+    """Why the momentum cloud does not apply with the coordinates held now; None if it does."""
     bends = [body.name for body in system.bodies.values() if body.flexible is not None]
     if bends:
         return f"body '{bends[0]}' is flexible"
@@ -65,7 +65,7 @@ def cloud_problem(tables: Tables, system: System) -> str | None:
 
 
 def base_problem(tables: Tables) -> str | None:
-    """The tree must float by one joint of three translations and three rotations."""
+    """The tree must be floating, with one joint of three translations and three rotations."""
     hinges, solved, base = tables.parts.hinges, tables.solved_kinds, base_hinge(tables.parts)
     if base == 0:
         return "no body moves against the world"
@@ -85,7 +85,7 @@ def unknown_problem(tables: Tables) -> str | None:
 
 
 def loop_problem(tables: Tables) -> str | None:
-    """No loop may hold a motion that is not given."""
+    """No loop may constrain an unknown motion."""
     for closure in tables.fronts.closures:
         for term in closure.terms:
             if tables.solved_kinds[term.hinge] != WELD:
@@ -99,6 +99,6 @@ def loop_problem(tables: Tables) -> str | None:
 
 
 def mostly_given(tables: Tables) -> bool:
-    """Whether so much of the motion is given that the cloud is cheaper, if it applies."""
+    """Whether so much of the motion is given that the cloud, if it applies, is cheaper."""
     unknown, hinges = tables.size(f.N_CLOUDS), tables.size(f.N_HINGES)
     return unknown <= min(MOST_UNKNOWN, hinges//SHARE)

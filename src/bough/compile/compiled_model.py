@@ -1,4 +1,4 @@
-"""The compiled model: a system, its tables, names and sizes, what is held now, and states as the kernels take them."""
+"""The compiled model: system, tables, names, sizes, held coordinates, and states in the form that kernels take."""
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -39,11 +39,11 @@ from bough.errors import StateError, nearest
 
 Kept = TypeVar("Kept")
 
-REST: Any = object()                # in the place of speeds: all are zero
+REST: Any = object()                # in place of speeds: all are zero
 
 
 class Names(NamedTuple):
-    """What each entry of q, v, tau and of the wheel speeds is, and each number of the inputs and outputs."""
+    """Names of the entries of q, v, tau and of the wheel speeds, and of all inputs and outputs."""
     q: tuple[str, ...]
     v: tuple[str, ...]
     bodies: tuple[str, ...]
@@ -54,11 +54,11 @@ class Names(NamedTuple):
 
 
 class Ready(local):
-    """Calls with all their arguments in place, of each thread its own; a copy has none."""
+    """Prepared calls, separate for each thread; a copy has none."""
 
     def __init__(self) -> None:
         self.calls: dict[Any, Any] = {}
-        self.derivatives: Any = None                    # the one of all that is asked for most quickly
+        self.derivatives: Any = None                    # the call for which speed matters most
 
     def __reduce__(self) -> tuple[type["Ready"], tuple[()]]:
         return Ready, ()
@@ -96,7 +96,7 @@ class CompiledModel:
         self.family: dict[Any, Any] = {}                # models of the same system in another form: see integrate.rehanging
         self._ready = Ready()
         self.holds: Mapping[str, Hold] = declared_holds(system)
-        self.contacts: tuple[str, ...] = ()             # stops that are in contact
+        self.contacts: tuple[str, ...] = ()             # stops in contact
         bodies = system.bodies.values()
         self.names: Names = Names(
             q=tuple(name for body in bodies for name in body.coordinate_names),
@@ -104,7 +104,7 @@ class CompiledModel:
             bodies=tuple(system.bodies), joints=tuple(body.joint.name or body.name for body in bodies), wheels=tuple(system.wheels),
             inputs=tuple(name for port in system.inputs.values() for name in port.entries),
             outputs=tuple(name for port in system.outputs.values() for name in port.entries))
-        self.layout, self.input_layout = StateLayout.of(system), InputLayout.of(system)     # of all loops, open or closed
+        self.layout, self.input_layout = StateLayout.of(system), InputLayout.of(system)     # for all loops, open or closed
         self.nq: int = self.layout.nq
         self.nv: int = self.layout.nv
         self.nw: int = self.layout.nw
@@ -122,11 +122,11 @@ class CompiledModel:
     # ---- tables ---------------------------------------------------------------------------------------------
     @cached_property
     def tables(self) -> Tables:
-        """The tables that the sweeps read: welds merged, no wrenches of the caller."""
+        """The tables that the sweeps read: welds merged, no caller's wrenches."""
         return self.tables_for()
 
     def tables_for(self, inputs: tuple[InputWrench, ...] = (), keep_welds: bool = False, compliant: bool = False) -> Tables:
-        """Tables with wrenches of the caller; or with a hinge for every joint, welds too: for reactions and for poses; or with
+        """Tables with wrenches of the caller; or with a hinge for every joint, including welds: for reactions and poses; or with
         rows of `compliant` couplings, for implicit methods."""
         compliant = compliant and any(coupling.stiffness is not None for coupling in self.system.couplings.values())
         loops = tuple(self.system.loops)
@@ -140,30 +140,30 @@ class CompiledModel:
         return self._tables[key]
 
     def options_of(self, tables: Tables) -> dict[str, Any]:
-        """What `build_tables` made tables of this model from."""
+        """The options from which `build_tables` made tables of this model."""
         key = next(key for key, known in self._tables.items() if known is tables)
         return {"inputs": key[0], "keep_welds": key[1], "law_states": key[2], "loop_motions": self.input_layout.loop_motions}
 
     @cached_property
     def _shortened(self) -> bool:
-        """Whether tables for the dynamics leave out hinges: of welds, and of nodes that carry nothing."""
+        """Whether tables for the dynamics omit hinges: of welds, and of nodes that carry nothing."""
         return any(body.flexible is not None or not body.joint.n_v for body in self.system.bodies.values())
 
     def bound(self, kernel: Any, batch: Batch, *more: NDArray[Any], extra: int = 0) -> partial[Any]:
-        """A kernel with its arguments: all rows of a batch, and `more`; its workspace has some `extra` numbers."""
+        """A kernel with its arguments: all rows of a batch, and `more`; its workspace has `extra` more numbers."""
         tables, lanes = batch.tables, batch.lanes
         return partial(kernel, *linked(tables, group_parameters(tables.pars, lanes), *more, workspace(tables, lanes, extra)))
 
     def call(self, kernel: Any, batch: Batch, *more: NDArray[Any], extra: int = 0) -> Any:
-        """Call a kernel on all rows of a batch; `more`: its further arguments."""
+        """Call a kernel on all rows of a batch; `more`: further arguments."""
         return run(self.bound(kernel, batch, batch.t, batch.x, batch.u, *more, extra=extra))
 
     def ready(self, prepare: Callable[..., Kept], *options: Any) -> Kept:
-        """What `prepare(model, *options)` gives, kept for the next call of this thread."""
+        """The result of `prepare(model, *options)`, cached for this thread."""
         kept = self._ready.calls
         try:
             return kept[prepare, *options]
-        except TypeError:                               # a name that is no name: the error says which
+        except TypeError:                               # an unhashable name: the error below names it
             return prepare(self, *options)
         except KeyError:
             if len(kept) >= 256:
@@ -171,13 +171,13 @@ class CompiledModel:
             return kept.setdefault((prepare, *options), prepare(self, *options))
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy prepares calls of its own: kernels know their arguments by address."""
+        """A copy prepares its own calls: kernels know their arguments by address."""
         return self.__dict__ | {"_ready": Ready()}
 
-    # ---- what is held ----------------------------------------------------------------------------------------
+    # ---- held coordinates ----------------------------------------------------------------------------------------
     def switched(self, holds: Mapping[str, Hold], contacts: Sequence[str] = (), joined: Joined | None = None) -> Self:
-        """The same model with other coordinates locked or prescribed, these stops in contact, and these loops closed, if that is
-        said: what events do in a run."""
+        """The same model with other coordinates locked or prescribed, these stops in contact, and (if given) these loops closed:
+        the effect of events in a run."""
         other = copy.copy(self)
         other.holds, other.contacts, other._tables = dict(holds), tuple(contacts), {}
         if joined is not None and joined != self.joined:
@@ -187,19 +187,19 @@ class CompiledModel:
         return other
 
     def build_ahead(self) -> None:
-        """Build the tables of what events may connect, so that a change within a run takes no time for it."""
+        """Build the tables for what events may connect, so that a change during a run takes no time for it."""
         if can_change(self.whole):
             for names in reachable(self.whole):
                 self.switched(self.holds, self.contacts, {name: closed(self.whole.loops[name]) for name in names}).tables_for()
 
     def switched_as(self, other: "CompiledModel") -> Self:
-        """The same model in which what holds is what holds in another one, of a like system; loops as they are described here."""
+        """The same model with the holds of another one of a similar system; loops as described here."""
         joined = {name: closed(self.whole.loops[name]) if loop == closed(other.whole.loops[name]) else loop
                   for name, loop in other.joined.items()}
         return self.switched(other.holds, other.contacts, joined)
 
     def with_law_states(self, n: int) -> Self:
-        """The same model, in whose states x those of laws follow: for runs that integrate them."""
+        """The same model with states of laws in x: for runs that integrate them."""
         if not n and not run_states(self.system) and not self.system.tanks:
             return self
         other = self.switched(self.holds, self.contacts)
@@ -207,7 +207,7 @@ class CompiledModel:
         return other
 
     def with_tanks(self, x: Floats) -> Self:
-        """The same model, whose tanks hold what they hold in a state x where nothing else is said."""
+        """The same model with the tank masses of a state x as defaults."""
         if not self.system.tanks:
             return self
         other = self.switched(self.holds, self.contacts)
@@ -227,22 +227,22 @@ class CompiledModel:
 
     @property
     def constrainable(self) -> bool:
-        """Whether loops or couplings hold some motions, now or after an event."""
+        """Whether loops or couplings constrain some motions, now or after an event."""
         return self.constrained or bool(self.whole.loops)
 
     @property
     def constrained(self) -> bool:
-        """Whether loops or couplings hold some motions."""
+        """Whether loops or couplings constrain some motions."""
         return bool(self.system.loops or any(coupling.stiffness is None for coupling in self.system.couplings.values()))
 
     @cached_property
     def free(self) -> NDArray[np.bool_]:
-        """(nv,) of truth values: which speeds are found by the dynamics, neither locked nor prescribed."""
+        """(nv,) booleans: speeds found by the dynamics, neither locked nor prescribed."""
         return ~np.isin(self.names.v, list(self.holds))
 
     @cached_property
     def no_cloud(self) -> str | None:
-        """Why the momentum cloud does not apply to what is held now; None if it does."""
+        """Why the momentum cloud does not apply with the coordinates held now; None if it does."""
         return cloud_problem(self.tables, self.system)
 
     def motion(self, t: ArrayLike) -> dict[str, Floats]:
@@ -250,7 +250,7 @@ class CompiledModel:
         return prescribed_motion(self.tables.holds.coordinates, self.holds, t)
 
     def follow_motions(self, x: Floats, t: float) -> None:
-        """In states (batch, nx): put prescribed coordinates where they are at the time t, and locked ones at rest."""
+        """In states (batch, nx): set prescribed coordinates to their values at time t, and speeds of locked ones to zero."""
         if not self.holds:
             return
         coordinates, state = holdable(self.system), self.layout.view(x)
@@ -262,7 +262,7 @@ class CompiledModel:
                 state.q[:, coordinate.q] = motion[name][0]
 
     def motion_breaks(self, until: float) -> Floats:
-        """Times at which what is prescribed changes its law: steps must end there."""
+        """Times at which a prescribed motion changes its law: steps must end there."""
         moving = {name: (hold.motion, hold.origin) for name, hold in self.holds.items() if hold.motion is not None}
         coordinates, found = holdable(self.system) if moving else {}, [np.zeros(0)]
         for name, (motion, origin) in moving.items():
@@ -272,28 +272,33 @@ class CompiledModel:
     # ---- names and places -------------------------------------------------------------------------------------
     @cached_property
     def quaternions(self) -> list[int]:
-        """Where quaternions start in q."""
+        """Starts of quaternions in q."""
         return list(self.tables.parts.quaternions)
 
     def normalize_quaternions(self, x: Floats) -> None:
-        """In states (batch, nx): give quaternions unit length."""
+        """In states (batch, nx): normalize quaternions."""
         for at in self.quaternions:
             x[:, at:at + 4] /= np.linalg.norm(x[:, at:at + 4], axis=1, keepdims=True)
 
     def body_index(self, body: str) -> int:
-        """Where a body is in the order of the description."""
+        """Index of a body in the description."""
         if not isinstance(body, str) or body not in self.names.bodies:
             raise StateError(f"there is no body '{body}'{nearest(body, self.names.bodies)}; "
                              f"the bodies are {', '.join(self.names.bodies)}")
         return self.names.bodies.index(body)
 
+    def state_options(self, state: State) -> dict[str, Floats]:
+        """Wheel speeds, orbit and masses in tanks of a state, as keywords of calls; only those that the model has."""
+        there = {"wheels": self.nw, "orbit": self.in_orbit, "tanks": self.system.tanks}
+        return {name: getattr(state, name) for name, present in there.items() if present}
+
     def mode_places(self, body: str) -> tuple[slice, slice]:
-        """Where the modal coordinates of a body are in q, and their rates in v."""
+        """Slices of a body's modal coordinates in q and of their rates in v."""
         described, (q, v) = self.system.bodies[body], self.places[body]
         return slice(q + described.joint.n_q, q + described.n_q), slice(v + described.joint.n_v, v + described.n_v)
 
     def entry_name(self, entry: int) -> str:
-        """What an entry of x is, in words."""
+        """Description of an entry of x."""
         return self.layout.entry_name(entry, self.names.q, self.names.v, self.names.wheels, list(self.system.tanks))
 
     def state(self, x: Floats) -> State:
@@ -323,7 +328,8 @@ class CompiledModel:
         return found
 
     def actuation(self, t: ArrayLike) -> Floats:
-        """(nv + nw,): joint and motor torques of the description itself, constants and time tables, at t; rows for many."""
+        """(nv + nw,): joint and motor torques of the description itself, constants and time tables, at t; rows for several
+        times."""
         times = np.asarray(t, float)
         found = described_inputs(self.tables, np.atleast_1d(times))[:, :self.nv + self.nw]
         return found if times.ndim else found[0]
@@ -333,14 +339,14 @@ class CompiledModel:
               frame: str = "body", t: ArrayLike = 0.0, wheels: ArrayLike | None = None, motors: ArrayLike | None = None,
               orbit: ArrayLike | None = None, inputs: Mapping[str, ArrayLike] | None = None, tanks: ArrayLike | None = None,
               keep_welds: bool = False) -> Batch:
-        """Check one state or many, with their inputs, and make rows of them.
+        """Check one state or several, with their inputs, and make rows of them.
 
         Parameters
         ----------
         q, v : array_like
             Coordinates (nq,) and speeds (nv,), or rows of them; without v, at rest.
         tau : array_like, optional
-            Joint torques and forces (nv,), on top of those of the description.
+            Joint torques and forces (nv,), in addition to those of the description.
         wrenches : mapping, optional
             By body, or (body, node): [moment, force] about the origin of its frame.
         frame : {"body", "world"}
@@ -348,15 +354,15 @@ class CompiledModel:
         t : array_like
             The time, for time tables and prescribed motions.
         wheels, motors : array_like, optional
-            Wheel speeds relative to their bodies (those of the description, if not given) and motor torques, (nw,).
+            Wheel speeds relative to their bodies (default: those of the description) and motor torques, (nw,).
         orbit : array_like, optional
-            Position and velocity of the mass center, (6,), with central gravity (that of the description, if not given).
+            Position and velocity of the mass center, (6,), with central gravity (default: that of the description).
         inputs : mapping, optional
-            By input of the description, its number or numbers; zero, if not given.
+            By input of the description, its value or values; zero if not given.
         tanks : array_like, optional
-            Mass of propellant in each tank; that of the description, if not given.
+            Mass of propellant in each tank; default: that of the description.
         keep_welds : bool
-            With tables that have a hinge for every joint, welds too.
+            Use tables with a hinge for every joint, including welds.
         """
         if wrenches is not None and not isinstance(wrenches, Mapping):
             raise StateError(f"wrenches is {wrenches!r}; give a dict from body names, or (body, node), to [moment, force]")
@@ -391,7 +397,7 @@ class CompiledModel:
 
     def _with_inputs(self, t: Floats, state: State, tau: Floats | None, motors: Floats | None, ports: Floats,
                      wrenches: Mapping[tuple[str, str | None], Floats], frame: str, single: bool, keep_welds: bool) -> Batch:
-        """States with the tables and the inputs that their wrenches and torques need."""
+        """States with the tables and inputs needed for their wrenches and torques."""
         places = tuple(InputWrench(body, node, frame == "world") for body, node in wrenches)
         inputs, n = replace(self.input_layout, callers=len(places)) if places else self.input_layout, len(t)
         u = np.zeros((n, inputs.nu))
@@ -430,7 +436,7 @@ class CompiledModel:
 
 
 def initial_position(system: System) -> tuple[Floats, Floats]:
-    """q and v that the joints' q0 and v0 and the bodies' eta0 and etadot0 say, neutral where they say nothing."""
+    """q and v from q0 and v0 of the joints and eta0 and etadot0 of the bodies, neutral by default."""
     q: list[float] = []
     v: list[float] = []
     for body in system.bodies.values():

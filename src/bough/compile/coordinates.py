@@ -1,9 +1,7 @@
-"""Coordinates by name: where they are in q and v, and which of them can be held.
+"""Coordinates by name: their positions in q and v, and which of them can be held.
 
-The numbers of a system's bodies as arrays, each either given once or for every member of a batch.
-
-A parameter keeps its own shape (mass: (), com: (3,), inertia: (3, 3), at: (3,)) behind one leading axis, of length 1 or of
-the batch; NumPy's broadcasting does the rest.
+Also the parameters of a system's bodies as arrays, each given once or for every member of a batch.  A parameter has its own shape
+(mass: (), com: (3,), inertia: (3, 3), at: (3,)) after one leading axis, of length 1 or of the batch, for NumPy's broadcasting.
 """
 
 from collections.abc import Mapping
@@ -19,7 +17,7 @@ from bough.errors import DescriptionError, ModelError, nearest
 
 
 def coordinate_places(system: System) -> dict[str, tuple[int, int]]:
-    """Where each joint's coordinates start in q and v: in the order of the description."""
+    """Start of each joint's coordinates in q and v, in the order of the description."""
     places, q, v = {}, 0, 0
     for body in system.bodies.values():
         places[body.name] = q, v
@@ -28,22 +26,22 @@ def coordinate_places(system: System) -> dict[str, tuple[int, int]]:
 
 
 def coordinate_place(system: System, name: str) -> tuple[int, int]:
-    """Where a coordinate that is an entry of q and of v is in both."""
+    """Index in q and v of a coordinate that is an entry of both."""
     target = targets(system, name)[0]
     q, v = coordinate_places(system)[target.body.name]
     return q + target.entries[0], v + target.entries[0]
 
 
 def targets_of(system: System, name: str) -> list[str]:
-    """The entries of v that a name means: one, or all of a body's or a joint's."""
+    """The entries of v that a name refers to: one, or all of a body's or a joint's."""
     return [each for target in targets(system, name) for each in target.names]
 
 
 class Coordinate(NamedTuple):
     """An entry of v that can be held."""
     name: str
-    body: str                           # whose joint it is part of
-    q: int | None                       # its place in q; None: a share of a spherical rotation
+    body: str                           # body of its joint
+    q: int | None                       # index in q; None: a component of a spherical rotation
     v: int
     motions: tuple[Any, ...]            # that it may follow
 
@@ -79,14 +77,14 @@ def sticking(system: System) -> list[Friction]:
 
 
 def coupled_bodies(system: System) -> set[str]:
-    """Bodies whose joints have a coordinate that is coupled to others, or has friction."""
+    """Bodies whose joints have a coordinate with a coupling or friction."""
     names = [name for coupling in system.couplings.values() for name in coupling.terms]
     names += [friction.coordinate for friction in system.frictions.values() if friction.coordinate not in system.wheels]
     return {targets(system, name)[0].body.name for name in names}
 
 
 def declared_motions(system: System) -> dict[str, Any]:
-    """What joints say of their coordinates that are not free: "locked", or a motion."""
+    """Motions of joint coordinates that are not free: "locked", or a motion."""
     return {name: motion for body in system.bodies.values() if body.joint.motion is not None
             for name, motion in zip(body.speed_names, body.joint.motion, strict=False) if motion is not None}
 
@@ -122,8 +120,13 @@ def body_parameters(system: System, changes: Mapping[str, Any] | None = None) ->
     return {name: BodyParameters(**arrays) for name, arrays in values.items()}
 
 
+def member_of(parameters: Mapping[str, Any] | None, member: Any) -> dict[str, NDArray[np.float64]]:
+    """The parameters of one member of a batch, or of several; empty if the members have none of their own."""
+    return {name: np.asarray(value, float)[member] for name, value in (parameters or {}).items()}
+
+
 def members(changes: Mapping[str, Any] | None) -> int:
-    """How many members a batch of parameter sets has; 1 without one."""
+    """Number of members of a batch of parameter sets; 1 without one."""
     if changes is None:
         return 1
     if not isinstance(changes, Mapping) or not changes:
@@ -154,7 +157,7 @@ def _split(key: str, system: System) -> tuple[str, str]:
 
 
 def _check(system: System, values: Mapping[str, Mapping[str, NDArray[np.float64]]], bodies: set[str]) -> None:
-    """Every member of the batch must be a body that could have been described."""
+    """Every member of the batch must be a valid body."""
     for name in bodies:
         body = system.bodies[name]
         for member in doubtful_members(values[name], body):
@@ -171,7 +174,7 @@ def _check(system: System, values: Mapping[str, Mapping[str, NDArray[np.float64]
 
 
 def doubtful_members(values: Mapping[str, NDArray[np.float64]], body: Body) -> list[int]:
-    """Members whose numbers are not clearly those of a body: the others are looked at together."""
+    """Members whose values are not clearly valid; the others are checked together."""
     n = max(len(a) for a in values.values())
     sound = np.ones(n, bool)
     for a in values.values():
@@ -185,8 +188,8 @@ def doubtful_members(values: Mapping[str, NDArray[np.float64]], body: Body) -> l
 
 
 def suspicious_members(system: System, changes: Mapping[str, Any]) -> list[int]:
-    """Members that may not do as a model though each of their bodies would do as a body: a mass is gone, or a body with wheels has
-    another inertia."""
+    """Members that may be invalid as a model although each body is valid: a mass of zero, or another inertia of a body with
+    wheels."""
     found = np.zeros(members(changes), dtype=bool)
     carriers = {wheel.body for wheel in system.wheels.values()}
     for key, given in changes.items():

@@ -1,4 +1,4 @@
-"""Couplings as the numbers that `sweeps.couplings` reads: which coordinates each has, by which factors, in which columns."""
+"""Couplings as the numbers that `sweeps.couplings` reads: coordinates, factors and columns of each."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
@@ -18,12 +18,12 @@ from bough.sweeps import records as r
 from bough.sweeps.couplings import APART
 from bough.sweeps.schema import Floats
 
-BETWEEN = "~"               # mark of elastic teeth that a run watches, between their flanks
-ALIKE = 1e-9                # of the size of a row: what is left of one that others imply
+BETWEEN = "~"               # mark of elastic teeth watched by a run, between their flanks
+ALIKE = 1e-9                # of the size of a row: what is left of one implied by others
 
 
 def build_couplings(system: System, parts: Partition, compliant: bool = False) -> list[Closure]:
-    """Of all couplings that hold, as closures that have terms; with `compliant`, of those that give way, too."""
+    """All rigid couplings, as closures with terms; with `compliant`, the elastic ones, too."""
     return [build_coupling(system, coupling, parts) for coupling in system.couplings.values()
             if coupling.stiffness is None or compliant]
 
@@ -48,7 +48,7 @@ def build_coupling(system: System, coupling: Coupling, parts: Partition) -> Clos
 
 
 def sum_of(system: System, coupling: Coupling) -> float:
-    """What factors times coordinates add up to."""
+    """Sum of factors times coordinates."""
     total = coupling.total
     if coupling.reference == "initial":
         places = {name: i for body in system.bodies.values() for i, name in enumerate(body.speed_names)}
@@ -63,7 +63,7 @@ def sum_of(system: System, coupling: Coupling) -> float:
 
 # ---- records ---------------------------------------------------------------------------------------------------------------
 class CouplingRows(NamedTuple):
-    """Rows of plan and of pars, of couplings and of their coordinates."""
+    """Rows of plan and pars, of couplings and of their coordinates."""
     rows: list[list[int]]
     coupled: list[list[int]]
     pars: list[Floats]
@@ -71,7 +71,7 @@ class CouplingRows(NamedTuple):
 
 
 class Places(Protocol):
-    """What of a `Layout` they need: where state and inputs are in ws, and where the frictions are in x."""
+    """The part of a `Layout` used here: positions of state and inputs in ws, and of the frictions in x."""
     x: int
     u: int
     given: int
@@ -80,7 +80,7 @@ class Places(Protocol):
 
 
 def coupling_rows(system: System, fronts: Fronts, parts: Partition, lay: Places) -> CouplingRows:
-    """All of them; one that gives way or has play does not hold."""
+    """Rows of all couplings; an elastic one, or one with play, does not constrain."""
     found, q, v, given = CouplingRows([], [], [], []), lay.x, lay.x + lay.nq, lay.given
     running = lay.frictions.stop > lay.frictions.start
     played = [name for name, coupling in system.couplings.items() if coupling.touches]
@@ -107,8 +107,8 @@ def coupling_rows(system: System, fronts: Fronts, parts: Partition, lay: Places)
 
 
 def switch_couplings(rows: NDArray[np.int64], couplings: Mapping[str, Coupling], contacts: Sequence[str]) -> int:
-    """In rows that may be changed: which couplings with play touch, at "name+" or "name-", or, of elastic teeth, do not, "name~";
-    how many contacts are hard."""
+    """In copied rows: mark the couplings with play that are in contact, at "name+" or "name-", and watched elastic teeth that are
+    not, "name~"; returns the number of hard contacts."""
     known, touching = set(contacts), 0
     for row, coupling in zip(rows, couplings.values(), strict=True):
         row[f.COUPLING_SIDE] = (coupling.name + "+" in known) - (coupling.name + "-" in known)
@@ -122,7 +122,7 @@ def switch_couplings(rows: NDArray[np.int64], couplings: Mapping[str, Coupling],
 
 # ---- contradictions --------------------------------------------------------------------------------------------------------
 def check_couplings(closures: Sequence[Closure]) -> None:
-    """Refuse couplings that contradict each other, or that leave a coordinate nothing to move."""
+    """Raise for couplings that contradict each other, or that leave a coordinate no freedom."""
     couplings = [closure for closure in closures if closure.terms and not closure.loose]
     if not couplings:
         return
@@ -134,7 +134,7 @@ def check_couplings(closures: Sequence[Closure]) -> None:
     offsets = np.array([closure.parameters[0, f.COUPLING_OFFSET] for closure in couplings])
     left, sizes, right = np.linalg.svd(C)
     rank = int((sizes > ALIKE*sizes[0]).sum())
-    for combination in left[:, rank:].T:                                    # combinations of rows that say 0 = something
+    for combination in left[:, rank:].T:                                    # combinations of rows that say 0 = nonzero
         if abs(combination @ offsets) > ALIKE*max(1.0, float(np.abs(offsets).max())):
             involved = [c.name for c, share in zip(couplings, combination, strict=True) if abs(share) > ALIKE]
             raise ModelError(f"couplings {quoted(involved)} contradict each other: no position keeps all of them; mend their "

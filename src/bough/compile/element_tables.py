@@ -1,4 +1,4 @@
-"""Force elements as the numbers that `sweeps.force_elements` reads, and what they exert, by name."""
+"""Force elements as the numbers that `sweeps.force_elements` reads, and their loads by name."""
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +20,7 @@ from bough.sweeps.schema import columns
 
 @dataclass(frozen=True)
 class CompiledPlaces:
-    """What elements ask about places: see `describe.parts.element.Places`."""
+    """Positions that elements ask for: see `describe.parts.element.Places`."""
     system: System
     partition: Partition
 
@@ -38,17 +38,17 @@ class CompiledPlaces:
             if hinge.kind == NODE:
                 x = x + hinge.flexible.nodes.position[hinge.flexible.nodes.index(hinge.node)]
             elif hinge.kind == MODAL:
-                x = x - inboard_place(hinge.flexible)*inboard_shapes(hinge.flexible)[1]     # back from the inboard node
+                x = x - inboard_place(hinge.flexible)*inboard_shapes(hinge.flexible)[1]     # relative to the inboard node
             k, x = hinge.inner, hinge.at + x @ hinge.turn.T
         return x
 
 
 class CompiledElement(NamedTuple):
-    """An element between hinges: a row of plan but for its places in pars and ws, and its numbers (batch, n)."""
+    """An element between hinges: its row of plan without positions in pars and ws, and its parameters (batch, n)."""
     kind: int
     hinge: int
-    other: int                  # the hinge of the end a, if it has one
-    meet: int                   # where the paths of both to the root meet
+    other: int                  # hinge of end a, if it has one
+    meet: int                   # where the paths of both ends to the root meet
     option: int
     parameters: NDArray[np.float64]
     name: str
@@ -67,24 +67,25 @@ def compile_elements(system: System, partition: Partition) -> list[CompiledEleme
 
 
 def element_rows(elements: list[CompiledElement], par_at: int, ws_at: int, rests: Mapping[str, int]) -> Iterator[list[int]]:
-    """Rows of plan; the elements' numbers are in pars from `par_at` on, one after the other; `rests`: places in ws by line."""
+    """Rows of plan; the elements' parameters are in pars from `par_at` on, one after the other; `rests`: positions in ws by
+    line."""
     for j, e in enumerate(elements):
         yield r.ELEMENT.row(kind=e.kind, hinge=e.hinge, other=e.other, meet=e.meet, par=par_at,
                             ws=ws_at + f.ELEMENT_OUT*j, more=e.option, rest=rests.get(e.name, 0))
         par_at += e.parameters.shape[1]
 
 
-SCALED = "*"                        # in a mark of a model, between a bushing and the scale that an event gave it
+SCALED = "*"                        # in a mark of a model: between a bushing and the scale factor set by an event
 
 
 def bushing_of(mark: str) -> str:
-    """The bushing that a mark scales, if it does."""
+    """The bushing scaled by a mark, if it is such a mark."""
     return mark.rpartition(SCALED)[0]
 
 
 def scaled_bushings(pars: NDArray[np.float64], rows: NDArray[np.int64], system: System,
                     marks: Sequence[str]) -> NDArray[np.float64]:
-    """Parameters in which stiffness and damping count as the marks say; `rows`: those of the elements in plan."""
+    """Parameters with stiffness and damping scaled as marked; `rows`: those of the elements in plan."""
     scales = {bushing_of(mark): float(mark.rpartition(SCALED)[2]) for mark in marks if bushing_of(mark) in system.bushings}
     if not scales:
         return pars
@@ -99,6 +100,6 @@ def scaled_bushings(pars: NDArray[np.float64], rows: NDArray[np.int64], system: 
 
 
 def exerted(results: NDArray[np.float64]) -> list[Exerted]:
-    """What each element exerts, out of what the sweeps leave (states, elements, numbers)."""
+    """Load of each element, from the results of the sweeps (states, elements, numbers)."""
     wrench, energy, tension = results[..., :f.ELEMENT_ENERGY], results[..., f.ELEMENT_ENERGY], results[..., f.ELEMENT_TENSION]
     return [Exerted(wrench[:, j], energy[:, j], tension[:, j]) for j in range(results.shape[1])]

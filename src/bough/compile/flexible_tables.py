@@ -1,6 +1,6 @@
 """A flexible body as the numbers that `sweeps.modes` reads.
 
-The integrals [B 9] come as E_r(eta): I_r = tr(E_r) I - E_r has half the slope of the inertia as its symmetric part, and the
+The integrals [B 9] are given as E_r(eta): the symmetric part of I_r = tr(E_r) I - E_r is half the slope of the inertia, and the
 axial vector of E_r is the coupling h_r + k_sr eta_s.  For points without inertia of their own, E_r = sum m phi_r c^T.
 """
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from bough.sweeps import records as r
 
 @dataclass(frozen=True)
 class ModalForm:
-    """What of its equations a flexible body needs: the flags of its row in plan."""
-    pairs: bool             # terms of two modes; else linearized
+    """Which terms the equations of a flexible body have: the flags of its row in plan."""
+    pairs: bool             # terms of two modes; otherwise linearized
     turns: bool             # these are not skew in the two modes
-    curves: bool            # nodes move along curves
+    curves: bool            # nodes have second-order displacements
     inboard_moves: bool
     diagonal: bool          # stiffness and damping
-    spins: int              # mean rates of points that turn
+    spins: int              # mean rates of rotating points
 
 
 def modal_form(body: FlexibleBody) -> ModalForm:
@@ -36,7 +36,7 @@ def spin_count(body: FlexibleBody) -> int:
 
 
 def modal_record_size(body: FlexibleBody, columns: int) -> int:
-    """Of its record in ws; `columns` is the width of the front of closed loops that passes it."""
+    """Size of its record in ws; `columns`: width of the front of closed loops that passes it."""
     return r.MODAL_RECORD.size + r.MODAL_BLOCKS.size(body.n_modes, body.carried.count, columns)
 
 
@@ -45,7 +45,7 @@ def node_record_size(body: FlexibleBody) -> int:
 
 
 def scratch_sizes(body: FlexibleBody) -> tuple[int, int, int]:
-    """What a visit of the body needs to work in, how much of it is kept in orbit; what one of its nodes needs."""
+    """Scratch needed for the body, how much of it is kept in orbit, and scratch for one of its nodes."""
     counts = body.n_modes, body.carried.count, spin_count(body)
     return r.FLEXIBLE_SCRATCH.size(*counts), r.FLEXIBLE_SCRATCH.places(*counts)["W"][0], r.NODE_SCRATCH.size(body.n_modes)
 
@@ -70,17 +70,17 @@ def modal_parameters(body: FlexibleBody, form: ModalForm, rest: NDArray[np.float
 
 
 def axial(E: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sum of m c x phi out of E, the sum of m phi c^T."""
+    """Sum of m c x phi, from E, the sum of m phi c^T."""
     return -np.einsum("ijk,...jk->...i", LEVI_CIVITA, E)
 
 
 def inboard_place(body: FlexibleBody) -> NDArray[np.float64]:
-    """Of the undeformed inboard node in the body frame; the origin, where no node is held."""
+    """Position of the undeformed inboard node in the body frame; the origin if no node is held."""
     return np.zeros(3) if body.inboard is None else body.nodes.position[body.nodes.index(body.inboard)]
 
 
 def inboard_shapes(body: FlexibleBody) -> tuple[NDArray[np.float64], bool]:
-    """(n, 6): psi and phi of the inboard node; whether they are not zero."""
+    """(n, 6): psi and phi of the inboard node; and whether any is nonzero."""
     if body.inboard is None:
         return np.zeros((body.n_modes, 6)), False
     shapes = node_shapes(body, body.inboard)
@@ -95,9 +95,9 @@ def node_shapes(body: FlexibleBody, node: str) -> NDArray[np.float64]:
 
 
 def node_curves(body: FlexibleBody, node: str) -> NDArray[np.float64]:
-    """(n, n, 6), [s, r]: what eta_s adds to the shapes of mode r, rotation and translation [B 10].
+    """(n, n, 6), [s, r]: slope of the shapes of mode r with eta_s, rotation and translation [B 10].
 
-    Of the virtual rotation H only the symmetric part is a second-order rotation vector; the rest is what exp(theta) does."""
+    Only the symmetric part of the virtual rotation H is a second-order rotation vector; the rest comes from exp(theta)."""
     j, g = body.nodes.index(node), body.geometric
     if g is None:
         return np.zeros((body.n_modes, body.n_modes, 6))

@@ -1,12 +1,12 @@
 """Tanks as the numbers that `sweeps.tanks` reads: properties of the propellant as cubics in its mass; and what empties them.
 
-A tank that can feed no longer is marked by its name and "0" beside the stops that are in contact.
+A tank that can no longer feed is marked by its name and "0", among the marks of stops in contact.
 
-Friction as the numbers that `sweeps.friction_forces` reads; and what of it a run switches.
+Friction as the numbers that `sweeps.friction_forces` reads; and what a run switches.
 
-A friction that sticks is one of three: it slips one way ("name>") or the other ("name<"), or holds its coordinate ("name=").  These
-marks stand beside the stops that are in contact, and its coordinate among what is held.  Without a mark, outside of runs, it slips
-as the speed says.
+A friction that can stick has three states: slipping one way ("name>") or the other ("name<"), or holding its coordinate
+("name="). These are marks among those of stops in contact, and the coordinate is then held.  Without a mark, outside of runs, it
+slips in the direction of the speed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ def tank_pieces(tank: Tank, parts: Partition) -> Floats:
 
 
 def in_hinge_axes(tank: Tank, parts: Partition, values: Floats) -> Floats:
-    """Properties, about the origins of the tank's bodies in their axes, in the axes of their hinges."""
+    """Properties about the origins of the tank's bodies, from body axes to hinge axes."""
     values = values.copy()
     for i, name in enumerate(tank.body_names):
         turn, h, J = parts.attachments[name].turn, slice(FIXED*i + 1, FIXED*i + 4), slice(FIXED*i + 4, FIXED*i + 10)
@@ -49,7 +49,7 @@ def in_hinge_axes(tank: Tank, parts: Partition, values: Floats) -> Floats:
 
 def tank_rows(system: System, parts: Partition, lay: Layout, pieces: Sequence[Floats],
               at: int) -> tuple[list[list[int]], list[Floats]]:
-    """Records of plan and of pars; `at`: where pieces start in tables."""
+    """Records of plan and pars; `at`: start of the pieces in tables."""
     rows, pars = list[list[int]](), list[Floats]()
     for j, (tank, own) in enumerate(zip(system.tanks.values(), pieces, strict=True)):
         hinges, gimballed = [parts.attachments[name].hinge for name in tank.body_names], bool(tank.gimballed(system.bodies))
@@ -68,20 +68,20 @@ def tank_rows(system: System, parts: Partition, lay: Layout, pieces: Sequence[Fl
 
 
 def exit_in_tank(system: System, tank: Tank) -> Floats:
-    """Where propellant leaves the body of the tank, in the axes of the tank: the nozzle, or the joint on which that turns."""
+    """Where propellant leaves the body of the tank, in the tank's axes: the nozzle, or the joint of a gimbaled nozzle."""
     place = system.bodies[tank.exit.body].at if tank.gimballed(system.bodies) else tank.exit.at
     return np.asarray((np.asarray(place) - np.asarray(tank.at)) @ rotation_matrix(tank.orient))
 
 
 def massive_places(system: System, parts: Partition, lay: Layout) -> dict[int, int]:
-    """By hinge of a body of propellant, where in ws its mass is."""
+    """By hinge of a propellant body, the position of its mass in ws."""
     starts = (f.TANK_FIXED, f.TANK_SLOSHING)
     return {parts.attachments[name].hinge: lay.tanks_at + f.TANK_OUT*j + start for j, tank in enumerate(system.tanks.values())
             for name, start in zip(tank.body_names, starts, strict=False)}
 
 
 def propellant_in(system: System, parts: Partition, masses: Mapping[str, float]) -> dict[int, Floats]:
-    """By hinge of a body of propellant, with these masses in tanks by name: mass, first moment and inertia, in its axes."""
+    """By hinge of a propellant body, for these tank masses by name: mass, first moment and inertia, in its axes."""
     found = dict[int, Floats]()
     for tank in system.tanks.values():
         own = in_hinge_axes(tank, parts, tank.properties(np.array([masses[tank.name]])))[0]
@@ -96,21 +96,21 @@ def engine_of(tank: Tank) -> str:
 
 
 def switch_tanks(tables: Tables, tanks: Mapping[str, Tank], marks: Sequence[str]) -> None:
-    """In tables that may be changed: which tanks can feed."""
+    """In copied tables: set which tanks can feed."""
     dry = {engine_of(tank) for name, tank in tanks.items() if name + EMPTY in marks}
     for row, tank in zip(tables.rows("tanks"), tanks.values(), strict=True):
         row[f.TANK_FEEDS] = engine_of(tank) not in dry
 
 
 def fed_tanks(system: System) -> list[Tank]:
-    """Tanks from which something may flow in a run."""
+    """Tanks that may have outflow in a run."""
     fed = {port.flow for port in system.inputs.values()}
     return [tank for tank in system.tanks.values() if tank.name in fed or tank.drawn > 0.0]
 
 
 def can_empty(system: System, masses: Floats) -> bool:
-    """Whether a tank may run dry, if they hold these masses (rows, tanks) at the start: an input feeds it, or its own flow does not
-    end before."""
+    """Whether a tank may run dry with these initial masses (rows, tanks): an input controls its flow, or its own flow lasts long
+    enough."""
     fed, least = {port.flow for port in system.inputs.values()}, dict(zip(system.tanks, masses.min(axis=0), strict=True))
     return any(tank.name in fed or tank.drawn >= least[tank.name] - tank.residual for tank in fed_tanks(system))
 
@@ -120,7 +120,7 @@ MARKS = {">": 1, "<": -1, "=": 0}
 
 
 def friction_rows(system: System, parts: Partition, lay: Layout) -> tuple[list[list[int]], list[Floats]]:
-    """Records of plan and of pars; in runs each friction has three numbers of x."""
+    """Records of plan and pars; in runs each friction has three entries of x."""
     rows, pars = list[list[int]](), list[Floats]()
     hinge_of = {hinge.v: k for k, hinge in enumerate(parts.hinges) if hinge.kind in (REVOLUTE, PRISMATIC)}
     for j, friction in enumerate(system.frictions.values()):
@@ -147,7 +147,7 @@ def friction_parameters(friction: Friction) -> Floats:
 
 
 def switch_frictions(tables: Tables, frictions: Mapping[str, Friction], marks: Sequence[str]) -> None:
-    """In tables that may be changed: which way each slips, or that it holds."""
+    """In copied tables: set which way each slips, or that it holds."""
     rows, known = tables.rows("frictions"), set(marks)
     for row, name in zip(rows, frictions, strict=True):
         row[f.FRICTION_SIGN] = sum(sign for mark, sign in MARKS.items() if name + mark in known)

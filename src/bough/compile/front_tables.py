@@ -1,4 +1,4 @@
-"""Where the fronts of closed loops are: which loops each holds, which hinges it passes, where fronts join [B 15].
+"""Layout of the fronts of closed loops: the loops in each, the hinges it passes, the junctions [B 15].
 
 A loop is eliminated where the paths from its two ends to the root meet; if that is the body frame of a flexible body, one hinge
 further in, when the modes are eliminated.  Columns of a front are in the order of elimination.
@@ -14,7 +14,7 @@ from bough.sweeps import fields as f
 from bough.sweeps import records as r
 from bough.sweeps.schema import padded
 
-WIDE = 24                   # columns: junctions with more of them are split
+WIDE = 24                   # columns: wider junctions are split
 
 
 class Junction:
@@ -23,11 +23,11 @@ class Junction:
     def __init__(self, active: list[int], closed: list[int], closures: list[Closure], sources: "list[Junction]"):
         self.closed = closed                                            # loops eliminated here, which come first
         self.sources = sources                                          # fronts that join
-        self.host: Junction | None = None                               # whose columns this front uses, instead of its own
-        self.hinges: list[int] = []                                     # of one degree of freedom, which this front passes
-        self.fills_L = bool(closed or sources)                          # whether its L may hold anything when it joins the next
+        self.host: Junction | None = None                               # front whose columns this one uses, instead of its own
+        self.hinges: list[int] = []                                     # those of one degree of freedom that this front passes
+        self.fills_L = bool(closed or sources)                          # whether its L may be nonzero when it joins the next
         self.columns: dict[int, int] = {}                               # loop -> its first column
-        self.width, self.end, self.at = 0, 0, 0                         # end: of the columns in use; at: in ws
+        self.width, self.end, self.at = 0, 0, 0                         # end: of the columns in use; at: position in ws
         for loop in [*closed, *(loop for loop in active if loop not in closed)]:
             self.columns[loop] = self.width
             self.end = self.width + closures[loop].rows
@@ -38,8 +38,8 @@ class Junction:
         return [loop for loop in self.columns if loop not in self.closed]
 
     def share_columns(self, closures: list[Closure], ends: set[int]) -> None:
-        """Let fronts that join use this one's columns from their start on: those that close nothing before, do not overlap, and
-        none of whose loops ends on this body, as that end would need the same column.  Such a front has nothing to be added."""
+        """Let joining fronts use the first columns of this one: those that eliminate nothing before, do not overlap, and have no
+        loop that ends on this body, since that end would need the same column.  Such a front needs no addition."""
         taken = set(ends)
         order = list(self.columns)
         for source in sorted(self.sources, key=lambda source: -len(source.columns)):
@@ -56,21 +56,21 @@ class Junction:
 
 @dataclass
 class Fronts:
-    """All fronts of a model, and where they are in the workspace."""
+    """All fronts of a model, and their positions in the workspace."""
     closures: list[Closure]
-    junctions: dict[int, list[Junction]] = field(default_factory=dict)  # by body, as they follow each other
+    junctions: dict[int, list[Junction]] = field(default_factory=dict)  # by body, in sequence
     passing: dict[int, Junction] = field(default_factory=dict)          # by hinge: the junction whose front passes it
-    gains: dict[int, int] = field(default_factory=dict)               # by hinge: where U and 1/D, or W, are in ws
-    multipliers: list[int] = field(default_factory=list)                # by loop: where they are in ws
+    gains: dict[int, int] = field(default_factory=dict)               # by hinge: position in ws of U and 1/D, or W
+    multipliers: list[int] = field(default_factory=list)                # by loop: position in ws
     size: int = 0                                                       # of all multipliers
 
     def columns(self, k: int) -> int:
-        """How many columns of a front the rows of modes of a MODAL hinge have."""
+        """Number of columns of a front in the rows of modes of a MODAL hinge."""
         return self.passing[k].width if k in self.passing else 0
 
 
 def build_fronts(closures: list[Closure], parts: Partition, ws: Sections) -> Fronts:
-    """The fronts of all loops, and their places in the workspace."""
+    """The fronts of all loops, and their positions in the workspace."""
     fronts = Fronts(closures)
     eliminated = [parts.hinges[c.meet].inner if parts.hinges[c.meet].kind == MODAL else c.meet for c in closures]
     order = sorted(range(len(closures)), key=lambda loop: -eliminated[loop])
@@ -105,7 +105,7 @@ def build_fronts(closures: list[Closure], parts: Partition, ws: Sections) -> Fro
                 last.fills_L = True
             outer.setdefault(parts.hinges[k].inner, []).append(k)
     for k in sorted(fronts.junctions):                                  # inner ones first
-        if parts.hinges[k].kind != MODAL:                               # whose modes take the columns from front to front
+        if parts.hinges[k].kind != MODAL:                               # whose modes carry the columns from front to front
             for junction in reversed(fronts.junctions[k]):
                 junction.share_columns(closures, ends.get(k, set()))
     place_fronts(fronts, parts, ws)
@@ -113,7 +113,7 @@ def build_fronts(closures: list[Closure], parts: Partition, ws: Sections) -> Fro
 
 
 def ends_of(closure: Closure, parts: Partition) -> list[int]:
-    """The hinges whose bodies a loop holds; of a coupling, those of its coordinates that have no other of them outboard."""
+    """Hinges whose bodies a loop constrains; for a coupling, those of its coordinates with no other one outboard."""
     if not closure.terms:
         return [closure.a, closure.b]
     inboard = {k for term in closure.terms for k in path_to_root(parts, term.hinge)[1:]}
@@ -121,10 +121,10 @@ def ends_of(closure: Closure, parts: Partition) -> list[int]:
 
 
 def split_junctions(active: list[int], closed: list[int], closures: list[Closure], sources: list[Junction]) -> list[Junction]:
-    """The junctions of one body, one after the other: loops that no front brings together never share one."""
+    """The junctions of one body, in sequence: loops not connected by any front never share one."""
     stages: list[Junction] = []
-    still: list[Junction] = []                                          # that have open columns
-    passes = False                                                      # whether loops start here or pass, without any that closes
+    still: list[Junction] = []                                          # with open columns
+    passes = False  # whether loops start here or pass without being eliminated
     for loops in connected(active, sources):
         own = [source for source in sources if source.open[0] in loops]
         done = [loop for loop in closed if loop in loops]
@@ -135,7 +135,7 @@ def split_junctions(active: list[int], closed: list[int], closures: list[Closure
         stages += elimination_stages(loops, done, closures, own)
         if stages[-1].open:
             still.append(stages[-1])
-    if passes or len(still) > 1:                                        # what goes on inward goes on together
+    if passes or len(still) > 1:                                        # open columns continue inward together
         stages.append(Junction([loop for loop in active if loop not in closed], [], closures, still))
     elif still:
         stages.append(stages.pop(stages.index(still[0])))               # comes last
@@ -143,7 +143,7 @@ def split_junctions(active: list[int], closed: list[int], closures: list[Closure
 
 
 def connected(active: list[int], sources: list[Junction]) -> list[list[int]]:
-    """Loops that fronts bring together, directly or through others."""
+    """Loops that are connected by fronts, directly or through others."""
     group = {loop: {loop} for loop in active}
     for source in sources:
         merged = set().union(*(group[loop] for loop in source.open))
@@ -157,11 +157,11 @@ def connected(active: list[int], sources: list[Junction]) -> list[list[int]]:
 
 
 def elimination_stages(active: list[int], closed: list[int], closures: list[Closure], sources: list[Junction]) -> list[Junction]:
-    """One junction, or where it would be wide several: each joins what the next loop needs to close."""
+    """One junction, or several if it would be wide: each joins what the next loop needs to be eliminated."""
     if len(closed) < 2 or sum(padded(closures[loop].rows) for loop in active) <= WIDE:
         return [Junction(active, closed, closures, sources)]
     stages: list[Junction] = []
-    holders: dict[int, set[int]] = {}                                   # by loop: sources that bring it
+    holders: dict[int, set[int]] = {}                                   # by loop: sources that contain it
     for i, source in enumerate(sources):
         for loop in source.open:
             holders.setdefault(loop, set()).add(i)
@@ -186,12 +186,12 @@ def elimination_stages(active: list[int], closed: list[int], closures: list[Clos
 
 
 def first_open(junction: Junction) -> int:
-    """The first column behind those eliminated."""
+    """The first column after those eliminated."""
     return min((junction.columns[loop] for loop in junction.open), default=junction.width)
 
 
 def place_fronts(fronts: Fronts, parts: Partition, ws: Sections) -> None:
-    """Places in ws: closure, multipliers, fronts, gains of hinges."""
+    """Positions in ws: closure, multipliers, fronts, gains of hinges."""
     ws.add("closure", r.CLOSURE.size)
     fronts.size = sum(padded(closure.rows) for closure in fronts.closures)
     at = ws.add("multipliers", fronts.size)
@@ -210,7 +210,7 @@ def place_fronts(fronts: Fronts, parts: Partition, ws: Sections) -> None:
     start = at
     for junctions in fronts.junctions.values():
         for junction in junctions:
-            for k in junction.hinges:                                   # one after the other: see `sweeps.fronts.add_path`
+            for k in junction.hinges:                                   # consecutive: see `sweeps.fronts.add_path_compliance`
                 fronts.gains[k] = at
                 at += gain_length(junction)
     for k, junction in fronts.passing.items():
@@ -221,12 +221,12 @@ def place_fronts(fronts: Fronts, parts: Partition, ws: Sections) -> None:
 
 
 def gain_length(junction: Junction) -> int:
-    """How many numbers a hinge of one degree of freedom keeps: U of all open columns, and 1/D."""
+    """How many numbers a hinge of one degree of freedom stores: U of all open columns, and 1/D."""
     return junction.width - first_open(junction) + padded(1)
 
 
 def runs_of(source: Junction, junction: Junction, closures: list[Closure]) -> list[list[int]]:
-    """Columns of a front that joins, which are neighbors both there and here, as rows of plan."""
+    """Columns of a joining front that are adjacent in both fronts, as rows of plan."""
     runs: list[tuple[int, int, int]] = []                               # first there, first here, length
     for loop in source.open:
         begin, to, rows = source.columns[loop], junction.columns[loop], closures[loop].rows
@@ -238,7 +238,7 @@ def runs_of(source: Junction, junction: Junction, closures: list[Closure]) -> li
 
 
 class FrontRows(NamedTuple):
-    """Rows of plan for loops, junctions and fronts; and where those of each hinge are."""
+    """Rows of plan for loops, junctions and fronts; and their positions for each hinge."""
     loops: list[list[int]]
     junctions: list[list[int]]
     fronts: list[list[int]]
@@ -247,7 +247,7 @@ class FrontRows(NamedTuple):
 
 
 def front_rows(fronts: Fronts, at: int, between: int) -> FrontRows:
-    """The first row is at `at` in plan; rows of couplings, so many numbers, stand `between` those of loops and of junctions."""
+    """The first row is at `at` in plan; rows of couplings, `between` numbers long, are between those of loops and junctions."""
     loops = [loop_row(fronts, loop) for loop, closure in enumerate(fronts.closures) if not closure.terms]
     found = FrontRows(loops, [], [], {}, {})
     sources: dict[Junction, int] = {}                                   # where the source row of a front is
@@ -269,7 +269,7 @@ def front_rows(fronts: Fronts, at: int, between: int) -> FrontRows:
 
 
 def place_sources(junction: Junction, closures: list[Closure], at: int, sources: dict[Junction, int]) -> int:
-    """Note where a junction's source rows are if it starts at `at`; the length of its row."""
+    """Note the positions of a junction's source rows if it starts at `at`; returns the length of its row."""
     end = at + r.JUNCTION.size + r.CLOSED.size*len(junction.closed)
     for source in junction.sources:
         sources[source] = end
@@ -278,8 +278,8 @@ def place_sources(junction: Junction, closures: list[Closure], at: int, sources:
 
 
 def loop_row(fronts: Fronts, loop: int) -> list[int]:
-    """A loop's rows are the columns of its fronts from the last to the first: rotations, against which light tips give way most,
-    are eliminated first, and seldom need sorting."""
+    """A loop's rows are the columns of its fronts from last to first: rotations, against which light tips are most compliant, are
+    eliminated first, and seldom need sorting."""
     closure = fronts.closures[loop]
     (column_a, stride_a), (column_b, stride_b) = (first_column(fronts, loop, end) for end in (closure.a, closure.b))
     return r.LOOP.row(a=closure.a, b=closure.b, meet=closure.meet, held_translations=len(closure.translations),
@@ -288,7 +288,7 @@ def loop_row(fronts: Fronts, loop: int) -> list[int]:
 
 
 def first_column(fronts: Fronts, loop: int, end: int) -> tuple[int, int]:
-    """Where the column of a loop's first row is in the front of one of its ends, and how wide that is; 0 on the ground."""
+    """Position of the column of a loop's first row in the front of one of its ends, and that front's width; 0 on the ground."""
     if not end:
         return 0, 0
     junction = next(junction for junction in fronts.junctions[end] if loop in junction.columns)

@@ -1,15 +1,15 @@
-"""Functions of time as piecewise polynomials, the one form that the sweeps evaluate: time tables and prescribed motions.
+"""Functions of time as piecewise polynomials, the only form that the sweeps evaluate: time tables and prescribed motions.
 
 A time table is piecewise cubic.
 
-A motion is a sum of rows (period, pieces). A piece is (start, c0, ..., c7): its value is c0 + c1 s + ... + c7 s^7 at s = t - start.
-The piece that holds at t is the last one with start <= t; before all of them the first one goes on, with s < 0. Two pieces may have
-one start: the first of them then holds before it only. If the period is not 0, t is first reduced to t mod period.
+A motion is a sum of terms (period, pieces).  A piece is (start, c0, ..., c7): its value is c0 + c1 s + ... + c7 s^7 at s = t -
+start. The piece that applies at t is the last one with start <= t; before all of them, the first one with s < 0.  If two pieces
+have the same start, the first applies only before it.  If the period is not 0, t is first reduced to t mod period.
 
-Which coordinates can be locked or prescribed, and how sweeps learn of it [B 17].
+Which coordinates can be locked or prescribed, and how they appear in plan [B 17].
 
 A coordinate is LOOSE, LOCKED or PRESCRIBED.  Those that can ever be held, by the description or by an event, have a row in plan;
-which of them are is what `compile.assemble.switched` writes there, so that it can change in a run.
+`compile.assemble.switched` writes there which of them are, so that it can change in a run.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,8 +33,8 @@ from bough.sweeps.schema import Floats
 
 Rows = list[tuple[float, NDArray[np.float64]]]
 PIECES_A_PERIOD = 64
-_TAIL = 10              # terms of the series of sine and cosine beyond degree 7: the last one kept is 1e-19 of the first
-_ROUNDING = 1e-12       # of the largest acceleration: jumps that solving for a spline leaves
+_TAIL = 10              # terms of the series of sine and cosine beyond degree 7: the last one is 1e-19 of the first
+_ROUNDING = 1e-12       # of the largest acceleration: jumps due to rounding in a spline
 
 
 def motion_rows(motion: Motion | TimeTable) -> Rows:
@@ -66,7 +66,7 @@ def motion_rows(motion: Motion | TimeTable) -> Rows:
 
 
 def stack(pieces: Sequence[tuple[float, Sequence[float] | NDArray[np.float64]]]) -> NDArray[np.float64]:
-    """(n, 9): start and coefficients of each piece, filled up with zeros."""
+    """(n, 9): start and coefficients of each piece, padded with zeros."""
     table = np.zeros((len(pieces), 1 + COEFFICIENTS))
     for row, (start, coefficients) in zip(table, pieces, strict=True):
         row[0], row[1:1 + len(coefficients)] = start, coefficients
@@ -74,7 +74,7 @@ def stack(pieces: Sequence[tuple[float, Sequence[float] | NDArray[np.float64]]])
 
 
 def spline_pieces(times: Sequence[float], values: Sequence[Any], rates: tuple[float, float]) -> NDArray[np.float64]:
-    """The cubic spline with given end rates, with which it goes on before and after."""
+    """The cubic spline with given end rates, continued linearly before and after."""
     from scipy.interpolate import CubicSpline
     cubics = CubicSpline(times, values, bc_type=((1, rates[0]), (1, rates[1]))).c[::-1].T
     return stack([(times[0], [values[0], rates[0]]), *zip(times[:-1], cubics, strict=True), (times[-1], [values[-1], rates[1]])])
@@ -88,9 +88,9 @@ def move_pieces(move: Move) -> NDArray[np.float64]:
 
 
 def sine_pieces(amplitude: float, w: float, phase: float) -> NDArray[np.float64]:
-    """One period of amplitude sin(w t + phase): polynomials of degree 7 that share value and three derivatives at their ends.
+    """One period of amplitude sin(w t + phase): polynomials of degree 7 that match value and three derivatives at their ends.
 
-    sin(x + s) = sin x cos s + cos x sin s, so each piece is made of those of cos and sin on 0 <= s <= h."""
+    sin(x + s) = sin x cos s + cos x sin s, so each piece is a combination of those of cos and sin on 0 <= s <= h."""
     h = 2*pi/PIECES_A_PERIOD
     cosine, sine = hermite_of_series([1, 0, -1, 0], h), hermite_of_series([0, 1, 0, -1], h)
     x = phase + h*np.arange(PIECES_A_PERIOD)
@@ -100,9 +100,10 @@ def sine_pieces(amplitude: float, w: float, phase: float) -> NDArray[np.float64]
 
 
 def hermite_of_series(derivatives: Sequence[int], h: float) -> NDArray[np.float64]:
-    """c0..c7 of the polynomial with the value and three derivatives, at 0 and h, of a function; its derivatives at 0 repeat.
+    """c0..c7 of the polynomial that matches the value and three derivatives of a function at 0 and h; its derivatives at 0 are
+    periodic.
 
-    It is the function's own series to s^7, and in c4..c7 what meets the rest of the series at h: nothing cancels."""
+    It is the function's own series to s^7, with c4..c7 corrected for the rest of the series at h: no cancellation."""
     taylor = np.array([derivatives[k % 4]/factorial(k) for k in range(COEFFICIENTS + _TAIL)])
     rest = np.where(np.arange(len(taylor)) < COEFFICIENTS, 0.0, taylor)*h**np.arange(len(taylor))           # in u = s/h
     ends = [polynomial.polyval(1.0, polynomial.polyder(rest, j)) for j in range(4)]
@@ -140,7 +141,8 @@ def breaks(rows: Rows, until: float) -> NDArray[np.float64]:
 def row_breaks(pieces: NDArray[np.float64]) -> NDArray[np.float64]:
     """Starts of pieces at which a derivative from the second on jumps.
 
-    A jump of the j-th derivative counts by the acceleration that it makes over the longer of the two pieces: jump h^(j-2)/(j-2)!"""
+    A jump of the j-th derivative is measured by the acceleration it causes over the longer of the two pieces:
+    jump h^(j-2)/(j-2)!"""
     spans, c = np.diff(pieces[:, 0]), pieces[:, 1:].T
     widths = np.append(spans, spans[-1:] if len(spans) else 1.0)
     h = np.maximum(widths[:-1], widths[1:])
@@ -155,7 +157,7 @@ def row_breaks(pieces: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def piecewise_cubic(table: TimeTable, column: int) -> NDArray[np.float64]:
-    """One column of a table as rows (start, c0, c1, c2, c3); the last value holds after the end."""
+    """One column of a table as rows (start, c0, c1, c2, c3); the last value continues after the end."""
     times = np.asarray(table.times, float)
     values = np.asarray(table.values, float).reshape(len(times), -1)[:, column]
     pieces = np.zeros((len(times), r.PIECE.size))
@@ -169,23 +171,23 @@ def piecewise_cubic(table: TimeTable, column: int) -> NDArray[np.float64]:
 
 
 def jumps(pieces: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Times at which the value is not continuous, beyond rounding."""
+    """Times at which the value is discontinuous, beyond rounding."""
     h = np.diff(pieces[:, 0])
     ends = pieces[:-1, 1] + h*(pieces[:-1, 2] + h*(pieces[:-1, 3] + h*pieces[:-1, 4]))
     return pieces[1:, 0][np.abs(ends - pieces[1:, 1]) > 1e-9*np.abs(pieces[:, 1]).max()]
 
 
-# ---- hold tables -----------------------------------------------------------------------------------------------------------
+# ---- held coordinates ----------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Hold:
-    """How a coordinate is held: locked, or by one of its motions, which counts time and position from here."""
-    motion: int | None = None           # which of the motions of its coordinate; None: locked
+    """How a coordinate is held: locked, or by one of its motions, whose time and position start here."""
+    motion: int | None = None           # which motion of its coordinate; None: locked
     origin: float = 0.0                 # s
     offset: float = 0.0                 # rad or m
 
 
 def declared_holds(system: System) -> dict[str, Hold]:
-    """What the description holds, by coordinate."""
+    """Coordinates held by the description."""
     return {name: Hold(None if motion == "locked" else 0) for name, motion in declared_motions(system).items()}
 
 
@@ -194,7 +196,7 @@ class HoldTable(NamedTuple):
     coordinates: dict[str, Coordinate]
     rows: list[list[int]]
     hinges: list[int]                           # by row
-    motions: dict[str, list[tuple[int, int]]]   # by coordinate: where in tables each of its motions is, and its terms
+    motions: dict[str, list[tuple[int, int]]]   # by coordinate: position in tables and terms of each of its motions
     data: Floats                   # section "motions" of tables
 
 

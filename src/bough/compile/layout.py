@@ -5,17 +5,17 @@
                                                         laws: states of laws that are integrated with the mechanics
     u = tau | motors | ports | wrenches | loop torques | rests | flows | caller's wrenches
 
-`ports` are the inputs of the description, which `sweeps.loads` adds to what they act on: to tau, motors, wrenches, rests or flows.
-`wrenches` are those of the description, and of inputs that are forces or moments; `loop torques` act along the free motions of
-loops; `rests` change the lengths of lines; `flows` leave tanks; the caller's wrenches come with a call.
+`ports` are the inputs of the description, which `sweeps.loads` adds to what they act on: to tau, motors, wrenches, rests or
+flows. `wrenches` are those of the description, and of inputs that are forces or moments; `loop torques` act along the free
+motions of loops; `rests` change the lengths of lines; `flows` leave tanks; the caller's wrenches come with a call.
 
 Sizes of a model's vectors, and the places of everything in the workspace.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,11 +38,33 @@ Floats = NDArray[np.float64]
 
 
 def run_states(system: System) -> int:
-    """Numbers of x that only runs have besides states of laws: three of each friction, one of each coupling with play."""
+    """Entries of x that exist only in runs, besides states of laws: three for each friction, one for each coupling with play."""
     return 3*len(system.frictions) + sum(coupling.touches for coupling in system.couplings.values())
 
 
-EXHAUST = 7                     # of all that left tanks since the start: angular and linear momentum in the world, energy [B 91]
+EXHAUST = 7  # of all propellant exhausted since the start: angular and linear momentum in the world, energy [B 91]
+
+
+def consecutive(**sizes: int) -> dict[str, slice]:
+    """Slices of these lengths, one after the other.
+
+    >>> consecutive(a=2, b=3)
+    {'a': slice(0, 2, None), 'b': slice(2, 5, None)}
+    """
+    return {name: slice(end - size, end) for (name, size), end in zip(sizes.items(), accumulate(sizes.values()), strict=True)}
+
+
+class Part:
+    """A part of a state or of inputs (`whole`: the name of their array), as a view."""
+
+    def __init__(self, whole: str):
+        self.whole = whole
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Floats:
+        return getattr(instance, self.whole)[..., getattr(instance.layout, self.name)]
 
 
 @dataclass(frozen=True)
@@ -58,9 +80,18 @@ class StateLayout:
     nw: int
     in_orbit: bool
     law_states: int = 0
-    frictions: int = 0              # numbers of all frictions and couplings with play, which have some in runs only
+    frictions: int = 0              # entries of all frictions and couplings with play (in runs only)
     n_tanks: int = 0
-    running: bool = False           # with what only runs have
+    running: bool = False           # with the entries that exist only in runs
+    q: slice = field(init=False, repr=False, compare=False)
+    v: slice = field(init=False, repr=False, compare=False)
+    wheels: slice = field(init=False, repr=False, compare=False)
+    orbit: slice = field(init=False, repr=False, compare=False)
+    tanks: slice = field(init=False, repr=False, compare=False)  # mass of propellant in each tank
+    friction: slice = field(init=False, repr=False, compare=False)  # of each: holding force, or own state; load; dissipation
+    exhaust: slice = field(init=False, repr=False, compare=False)  # momenta and energy of all exhaust
+    laws: slice = field(init=False, repr=False, compare=False)
+    nx: int = field(init=False, repr=False, compare=False)
 
     @staticmethod
     def of(system: System, law_states: int = 0, running: bool = False) -> "StateLayout":
@@ -69,48 +100,14 @@ class StateLayout:
                            isinstance(system.gravity, CentralGravity), law_states, run_states(system)*running,
                            len(system.tanks), running)
 
-    @cached_property
-    def nx(self) -> int:
-        return self.laws.stop
-
-    @cached_property
-    def q(self) -> slice:
-        return slice(0, self.nq)
-
-    @cached_property
-    def v(self) -> slice:
-        return slice(self.nq, self.nq + self.nv)
-
-    @cached_property
-    def wheels(self) -> slice:
-        return slice(self.v.stop, self.v.stop + self.nw)
-
-    @cached_property
-    def orbit(self) -> slice:
-        return slice(self.wheels.stop, self.wheels.stop + 6*self.in_orbit)
-
-    @cached_property
-    def friction(self) -> slice:
-        """Of each friction: what holds its coordinate, or its own state; the load of its joint; what it has taken."""
-        return slice(self.tanks.stop, self.tanks.stop + self.frictions)
-
-    @cached_property
-    def tanks(self) -> slice:
-        """The mass of propellant in each tank."""
-        return slice(self.orbit.stop, self.orbit.stop + self.n_tanks)
-
-    @cached_property
-    def exhaust(self) -> slice:
-        """Momenta and energy of all that has left tanks."""
-        return slice(self.friction.stop, self.friction.stop + EXHAUST*(self.running and self.n_tanks > 0))
-
-    @cached_property
-    def laws(self) -> slice:
-        return slice(self.exhaust.stop, self.exhaust.stop + self.law_states)
+    def __post_init__(self) -> None:
+        parts = consecutive(q=self.nq, v=self.nv, wheels=self.nw, orbit=6*self.in_orbit, tanks=self.n_tanks,
+                            friction=self.frictions, exhaust=EXHAUST*(self.running and self.n_tanks > 0), laws=self.law_states)
+        self.__dict__.update(parts, nx=parts["laws"].stop)
 
     @property
     def beyond(self) -> slice:
-        """What only runs have."""
+        """The entries that exist only in runs."""
         return slice(self.friction.start, self.laws.stop)
 
     def view(self, x: Floats) -> "State":
@@ -123,7 +120,7 @@ class StateLayout:
 
     def entry_name(self, entry: int, q_names: Sequence[str], v_names: Sequence[str], wheel_names: Sequence[str],
                    tank_names: Sequence[str]) -> str:
-        """What an entry of x is, in words."""
+        """Description of an entry of x."""
         names = [*(f"q of '{n}'" for n in q_names), *(f"v of '{n}'" for n in v_names),
                  *(f"speed of wheel '{n}'" for n in wheel_names), *["the orbit"]*6*self.in_orbit,
                  *(f"mass in tank '{n}'" for n in tank_names), *["a state of friction"]*self.frictions,
@@ -137,33 +134,16 @@ class State:
     layout: StateLayout
     x: Floats
 
-    @property
-    def q(self) -> Floats:
-        return self.x[..., self.layout.q]
-
-    @property
-    def v(self) -> Floats:
-        return self.x[..., self.layout.v]
-
-    @property
-    def wheels(self) -> Floats:
-        """Speeds of the wheels relative to their bodies."""
-        return self.x[..., self.layout.wheels]
+    q = Part("x")
+    v = Part("x")
+    wheels = Part("x")              # speeds relative to their bodies
+    orbit = Part("x")               # position and velocity of the mass center, (..., 6) or (..., 0)
+    tanks = Part("x")               # mass of propellant in each tank
 
     @property
     def speeds(self) -> Floats:
         """v and the wheel speeds."""
         return self.x[..., self.layout.nq:self.layout.wheels.stop]
-
-    @property
-    def orbit(self) -> Floats:
-        """Position and velocity of the mass center, (..., 6) or (..., 0)."""
-        return self.x[..., self.layout.orbit]
-
-    @property
-    def tanks(self) -> Floats:
-        """Mass of propellant in each tank."""
-        return self.x[..., self.layout.tanks]
 
 
 @dataclass(frozen=True)
@@ -176,12 +156,22 @@ class InputLayout:
     """
     nv: int
     nw: int
-    n_ports: int                # numbers of all inputs
+    n_ports: int                # total size of all inputs
     wrenches: int
     loop_motions: int
     rests: int
     n_flows: int = 0
     callers: int = 0
+    tau: slice = field(init=False, repr=False, compare=False)
+    motors: slice = field(init=False, repr=False, compare=False)
+    ports: slice = field(init=False, repr=False, compare=False)
+    controls: slice = field(init=False, repr=False, compare=False)  # tau, motors and ports: set by laws
+    described_wrenches: slice = field(init=False, repr=False, compare=False)
+    loop_torques: slice = field(init=False, repr=False, compare=False)
+    line_rests: slice = field(init=False, repr=False, compare=False)
+    flows: slice = field(init=False, repr=False, compare=False)  # outflow of each tank
+    caller_wrenches: slice = field(init=False, repr=False, compare=False)
+    nu: int = field(init=False, repr=False, compare=False)
 
     @staticmethod
     def of(system: System, callers: int = 0, loop_motions: int | None = None) -> "InputLayout":
@@ -191,53 +181,20 @@ class InputLayout:
         return InputLayout(nv, len(system.wheels), sum(port.size for port in inputs), wrenches, motions, rests, len(system.tanks),
                            callers)
 
-    @cached_property
-    def tau(self) -> slice:
-        return slice(0, self.nv)
-
-    @cached_property
-    def motors(self) -> slice:
-        return slice(self.nv, self.nv + self.nw)
-
-    @cached_property
-    def controls(self) -> slice:
-        """tau, motors and ports: what laws set."""
-        return slice(0, self.nv + self.nw + self.n_ports)
-
-    @cached_property
-    def ports(self) -> slice:
-        return slice(self.nv + self.nw, self.controls.stop)
+    def __post_init__(self) -> None:
+        parts = consecutive(tau=self.nv, motors=self.nw, ports=self.n_ports, described_wrenches=6*self.wrenches,
+                            loop_torques=self.loop_motions, line_rests=self.rests, flows=self.n_flows,
+                            caller_wrenches=6*self.callers)
+        self.__dict__.update(parts, controls=slice(0, parts["ports"].stop), nu=parts["caller_wrenches"].stop)
 
     def wrench(self, i: int) -> slice:
-        """The i-th wrench of the description; those of inputs come behind."""
-        first = self.controls.stop + 6*i
+        """The i-th wrench of the description; those of inputs come after."""
+        first = self.described_wrenches.start + 6*i
         return slice(first, first + 6)
-
-    @cached_property
-    def loop_torques(self) -> slice:
-        first = self.controls.stop + 6*self.wrenches
-        return slice(first, first + self.loop_motions)
-
-    @cached_property
-    def line_rests(self) -> slice:
-        return slice(self.loop_torques.stop, self.loop_torques.stop + self.rests)
-
-    @cached_property
-    def flows(self) -> slice:
-        """What leaves each tank."""
-        return slice(self.line_rests.stop, self.line_rests.stop + self.n_flows)
-
-    @cached_property
-    def caller_wrenches(self) -> slice:
-        return slice(self.flows.stop, self.nu)
 
     def caller_wrench(self, i: int) -> slice:
-        first = self.flows.stop + 6*i
+        first = self.caller_wrenches.start + 6*i
         return slice(first, first + 6)
-
-    @cached_property
-    def nu(self) -> int:
-        return self.flows.stop + 6*self.callers
 
     def view(self, u: Floats) -> "Inputs":
         """The parts of inputs u (..., nu) by name; writing to them writes to u."""
@@ -250,51 +207,36 @@ class Inputs:
     layout: InputLayout
     u: Floats
 
-    @property
-    def tau(self) -> Floats:
-        return self.u[..., self.layout.tau]
-
-    @property
-    def motors(self) -> Floats:
-        return self.u[..., self.layout.motors]
-
-    @property
-    def ports(self) -> Floats:
-        """The numbers of all inputs."""
-        return self.u[..., self.layout.ports]
-
-    @property
-    def controls(self) -> Floats:
-        return self.u[..., self.layout.controls]
-
-    @property
-    def loop_torques(self) -> Floats:
-        return self.u[..., self.layout.loop_torques]
+    tau = Part("u")
+    motors = Part("u")
+    ports = Part("u")               # the values of all inputs
+    controls = Part("u")
+    loop_torques = Part("u")
 
 
 # ---- layout ----------------------------------------------------------------------------------------------------------------
 class InputWrench(NamedTuple):
-    """A wrench that the caller gives with each evaluation: on a body, at its origin or a node, in its axes or the world's."""
+    """A wrench given by the caller with each evaluation: on a body, at its origin or a node, in its axes or the world's."""
     body: str
     node: str | None
     world: bool
 
 
 class Layout:
-    """Sizes, and places in the workspace."""
+    """Sizes, and positions in the workspace."""
 
     def __init__(self, system: System, parts: Partition, inputs: Sequence[InputWrench], law_states: int = 0, running: bool = False,
                  compliant: bool = False, loop_motions: int | None = None):
-        """`loop_motions`: how many u has room for, if more than those of the loops that are closed."""
-        self.places = coordinate_places(system)                        # where each joint's q and v start
+        """`loop_motions`: entries of u reserved for them, if more than those of the loops closed now."""
+        self.places = coordinate_places(system)                        # start of each joint's q and v
         state, given = StateLayout.of(system, law_states, running), InputLayout.of(system, len(inputs), loop_motions)
         self.nq, self.nv, self.nw, self.nx, self.in_orbit = state.nq, state.nv, state.nw, state.nx, state.in_orbit
         self.law_states, self.frictions = state.laws.stop - state.orbit.stop, state.friction
         self.tanks, self.exhaust = state.tanks, state.exhaust
         self.nu, self.inputs = given.nu, given
-        self.frees = free_motions(system)                              # motions of loops along which something acts
-        self.first_free = given.loop_torques.start                     # where their torques start in u
-        self.first_input = given.caller_wrenches.start                 # where the caller's wrenches start in u
+        self.frees = free_motions(system)                              # motions of loops along which a load acts
+        self.first_free = given.loop_torques.start                     # start of their torques in u
+        self.first_input = given.caller_wrenches.start                 # start of the caller's wrenches in u
         self.elements = compile_elements(system, parts)                # force elements
         self.rests = {name: given.line_rests.start + i for i, name in enumerate(rest_lines(system))}       # in u, by line
 
@@ -312,7 +254,7 @@ class Layout:
         slots = ws.add("slots", 6*len(loaded), len(loaded))
         self.slot = {k: slots + 6*i for i, k in enumerate(loaded)}
         self.elements_at = ws.add("elements", r.ELEMENT_RESULT.size*len(self.elements), len(self.elements))
-        self.outputs = compile_outputs(system, parts)                  # those that a sweep finds
+        self.outputs = compile_outputs(system, parts)                  # those computed by a sweep
         self.outputs_at = ws.add("outputs", r.OUTPUT_RESULT.size*len(self.outputs), len(self.outputs))
         sums = any(output.sums for output in self.outputs)
         ws.add("sums", r.SUMS_RECORD.size*sums, int(sums))
@@ -328,7 +270,7 @@ class Layout:
         ws.add("implicit", r.IMPLICIT_HEAD.size + self.nv + self.nq + self.nv)
 
     def loaded_hinges(self, system: System, parts: Partition, inputs: Sequence[InputWrench]) -> tuple[list[int], set[int]]:
-        """Hinges on whose bodies something may act, in order; and those with wheels."""
+        """Hinges whose bodies may be loaded, in order; and those with wheels."""
         wheels = {parts.attachment(wheel.body, wheel.node).hinge for wheel in system.wheels.values()}
         loaded = wheels | {parts.attachment(w.body, w.node).hinge for w in system.wrenches.values()}
         loaded |= {parts.attachment(w.body, w.node).hinge for w in inputs}
@@ -339,11 +281,11 @@ class Layout:
         loaded |= {hinge for element in self.elements for hinge in (element.hinge, element.other)}
         loaded |= {parts.attachments[name].hinge for tank in system.tanks.values() for name in tank.body_names}
         loaded |= {frame_attachment(parts, tank.exit).hinge for tank in system.tanks.values()}
-        return sorted(loaded - {0}), wheels                            # nothing moves the ground
+        return sorted(loaded - {0}), wheels                            # the ground is fixed
 
     def place_scratch(self, parts: Partition) -> None:
-        """For one flexible body, or a node of it, at a time; in orbit bodies keep the start of theirs until gravity pulls at them,
-        and what is not kept shares its place with the next body's."""
+        """Scratch for one flexible body, or one of its nodes, at a time.  In orbit, bodies keep the first part of theirs until
+        gravity is applied; the rest overlaps with the next body's."""
         sizes = {k: scratch_sizes(hinge.flexible) for k, hinge in enumerate(parts.hinges) if hinge.kind == MODAL}
         end = max((node for *_, node in sizes.values()), default=0)
         places, at = dict[int, int](), end*self.in_orbit
@@ -354,7 +296,7 @@ class Layout:
         self.rooms = {k: self.scratch + at for k, at in places.items()}
 
     def place_records(self, parts: Partition) -> None:
-        """A record for each hinge, and behind it that of its flexible body or node."""
+        """A record for each hinge, followed by that of its flexible body or node."""
         self.record: list[int] = []
         self.modes_at: dict[int, int] = {}                             # modal record of a MODAL hinge, node record of a NODE
         start = at = self.ws.next_start("records")

@@ -1,6 +1,6 @@
-"""Closed loops as the numbers that `sweeps.closures` reads: which directions and rotations each holds, between which hinges.
+"""Closed loops as the numbers that `sweeps.closures` reads: constrained directions and rotations, and hinges.
 
-The motions that loops leave free, where something acts along them: a spring, a damper, a motor in the loop's joint [B 14].
+Also the free motions of loops with a spring, a damper or a motor in the loop's joint [B 14].
 """
 
 from itertools import takewhile
@@ -25,23 +25,23 @@ class Term(NamedTuple):
     """A coordinate of a coupling."""
     name: str
     hinge: int
-    factor: float               # over the largest of the coupling
-    q: int                      # its places in q and v
+    factor: float               # divided by the largest of the coupling
+    q: int                      # index in q
     v: int
 
 
 class Closure(NamedTuple):
-    """A loop between the bodies of two hinges; or, if it has terms, a coupling between coordinates."""
+    """A loop between the bodies of two hinges; or, if it has terms, a coupling of coordinates."""
     name: str
-    a: int                      # hinge of the end a; 0: the ground
+    a: int                      # hinge of end a; 0: the ground
     b: int
     meet: int                   # where their paths to the root meet
-    translations: Floats       # (n, 3) held directions in the axes of a's frame
-    held: int                   # which rotations, see sweeps.records
-    labels: tuple[str, ...]     # what each row holds
+    translations: Floats       # (n, 3) constrained directions in the axes of a's frame
+    held: int                   # constrained rotations, see sweeps.records
+    labels: tuple[str, ...]     # name of each row
     parameters: Floats         # (batch, LOOP_PARS), or (batch, COUPLING_PARS)
     terms: tuple[Term, ...] = ()
-    loose: bool = False         # a coupling that gives way or has play: it holds nothing by itself
+    loose: bool = False         # an elastic coupling, or one with play: no constraint
 
     @property
     def noun(self) -> str:
@@ -53,12 +53,12 @@ class Closure(NamedTuple):
 
     @property
     def rotations(self) -> int:
-        """How many of the rows, the last ones, hold a rotation."""
+        """Number of rows, the last ones, that constrain a rotation."""
         return 0 if self.held == f.DISTANCE else self.held
 
     @property
     def size(self) -> float:
-        """The length by which rows of rotations are multiplied."""
+        """Length by which rows of rotations are multiplied."""
         return 1.0 if self.terms else float(self.parameters[0, f.LOOP_SIZE])
 
 
@@ -85,8 +85,8 @@ def frame_attachment(parts: Partition, frame: Frame) -> Anchor:
 
 
 def held_motion(joint: Joint | Distance) -> tuple[Floats, int, Floats, Floats, float, tuple[str, ...]]:
-    """What a joint does not let move: directions held, kind of rotations, axes in the frames a and b (an axis a row), a value to
-    hold, and a label a row [B 14]."""
+    """What a joint constrains: directions, kind of rotations, axes in the frames a and b (one per row), a value, and a label per
+    row [B 14]."""
     if isinstance(joint, Distance):
         return np.zeros((0, 3)), f.DISTANCE, AXES, AXES, joint.length, ("distance",)
     directions = complement(np.array(joint.translations, float).reshape(-1, 3))
@@ -104,11 +104,11 @@ def held_motion(joint: Joint | Distance) -> tuple[Floats, int, Floats, Floats, f
 
 
 def complement(vectors: Floats) -> Floats:
-    """Orthonormal directions normal to all vectors; along the axes where these are."""
+    """Orthonormal directions normal to all vectors; coordinate axes where possible."""
     basis = list(np.linalg.qr(vectors.T)[0].T) if len(vectors) else []
     found: list[Floats] = []
     free = [axis - sum((axis @ b)*b for b in basis) for axis in AXES]
-    for candidate in sorted(free, key=lambda c: -round(float(np.linalg.norm(c)), 9)):       # the least bent first
+    for candidate in sorted(free, key=lambda c: -round(float(np.linalg.norm(c)), 9)):       # most nearly along an axis first
         rest = candidate - sum((candidate @ b)*b for b in found)
         if len(found) < 3 - len(basis) and np.linalg.norm(rest) > 1e-6:
             found.append(rest/np.linalg.norm(rest))
@@ -116,7 +116,7 @@ def complement(vectors: Floats) -> Floats:
 
 
 def direction_labels(directions: Floats, prefix: str) -> tuple[str, ...]:
-    """x, y, z where a direction is an axis, else n1, n2."""
+    """x, y, z if a direction is an axis, else n1, n2."""
     labels = []
     for i, direction in enumerate(directions):
         along = np.flatnonzero(np.abs(direction) > 1 - 1e-12)
@@ -149,7 +149,7 @@ def loop_size(parts: Partition, a: Anchor, b: Anchor, meet: int) -> float:
     return max(steps) or 1.0
 
 
-# ---- loop freedoms ---------------------------------------------------------------------------------------------------------
+# ---- free motions of loops -----------------------------------------------------------------------------------------------------
 class FreeMotion(NamedTuple):
     """One free motion of a loop's joint: vectors in the axes of the frames a and b."""
     loop: int
@@ -165,7 +165,7 @@ class FreeMotion(NamedTuple):
 
 
 def free_motions(system: System) -> list[FreeMotion]:
-    """Of all loops whose joints have springs, dampers or motors."""
+    """Free motions of all loops whose joints have springs, dampers or motors."""
     return [motion for i, loop in enumerate(system.loops.values()) for motion in of_loop(i, loop)]
 
 
@@ -202,7 +202,7 @@ def directions(name: str, joint: Joint) -> list[tuple[int, Any, Any, Any, Any]]:
 
 
 def free_rows(system: System, parts: Partition, torque_at: int) -> tuple[list[list[int]], list[Floats]]:
-    """Records of plan and of pars; the torques are in ws from `torque_at` on."""
+    """Records of plan and pars; the torques are in ws from `torque_at` on."""
     rows, pars, loops = list[list[int]](), list[Floats](), list(system.loops.values())
     for j, motion in enumerate(free_motions(system)):
         a, b = frame_attachment(parts, loops[motion.loop].a).turn, frame_attachment(parts, loops[motion.loop].b).turn

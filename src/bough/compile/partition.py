@@ -1,14 +1,13 @@
 """From joints to hinges: every joint becomes primitive hinges with massless bodies between them [J 5].
 
-    weld        merged into the parent (or a WELD hinge, where the load through it is asked for, or the body is propellant)
+    weld        merged into the parent (or a WELD hinge, if the load through it is needed, or the body is propellant)
     translation a PRISMATIC hinge along each axis
     rotation    a REVOLUTE hinge about each axis, or one SPHERICAL hinge
-    free joint  one FREE hinge on the ground, or three PRISMATIC ones and a SPHERICAL one elsewhere, and where it can be
-                held or is coupled
-    modes       a MODAL hinge behind the joint, and a NODE for each node that carries something, but the inboard one
+    free joint  one FREE hinge on the ground; three PRISMATIC and a SPHERICAL one elsewhere, or if it can be held or is coupled
+    modes       a MODAL hinge after the joint, and a NODE for each loaded node except the inboard one
 
-A primitive hinge moves along or about its z axis, so a hinge's body frame is the user's frame turned by a constant matrix.
-Bodies are numbered depth first: most bodies then hang on the one before, and their values stay in registers.
+A primitive hinge moves along or about its z axis, so a hinge's body frame is the user's frame times a constant rotation. Bodies
+are numbered depth first: most bodies are then attached to the previous one, and their values stay in registers.
 """
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -30,35 +29,40 @@ from bough.kernels.hinges import FREE, MODAL, N_COORDINATES, N_SPEEDS, NODE, PRI
 @dataclass
 class Hinge:
     """A primitive hinge and the (possibly massless) body that it carries.  Arrays lead with the batch axis."""
-    joint: str                          # body whose joint it is part of
-    label: str                          # what it is called in messages
+    joint: str                          # body of its joint
+    label: str                          # name in messages
     inner: int
     kind: int
-    turn: NDArray[np.float64]                       # (3, 3) its attitude in the inner body
-    at: NDArray[np.float64]                         # (batch, 3) its place in the inner body
-    q: int                              # where its coordinates start in q
+    turn: NDArray[np.float64]                       # (3, 3) attitude in the inner body
+    at: NDArray[np.float64]                         # (batch, 3) position in the inner body
+    q: int                              # start of its coordinates in q
     v: int
     mass: NDArray[np.float64] = field(default_factory=lambda: np.zeros(1))
     moment: NDArray[np.float64] = field(default_factory=lambda: np.zeros((1, 3)))         # mass times mass center
     inertia: NDArray[np.float64] = field(default_factory=lambda: np.zeros((1, 3, 3)))     # about the hinge
-    flexible: Any = None                # of a MODAL hinge: the flexible body; of a NODE: its body's
-    node: str = ""                      # of a NODE: its name
-    rest: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))       # of a MODAL hinge: coordinates free of stress
+    flexible: Any = None                # MODAL hinge: the flexible body; NODE: that of its body
+    node: str = ""                      # NODE: its name
+    rest: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))       # MODAL hinge: coordinates free of stress
 
     def add_body(self, mass: NDArray[np.float64], com: NDArray[np.float64], central: NDArray[np.float64]) -> None:
-        """Take up a body: central inertia and mass center in this hinge's axes."""
+        """Add a body: central inertia and mass center in this hinge's axes."""
         self.mass = self.mass + mass
         self.moment = self.moment + mass[:, None]*com
         square = np.einsum("bi,bi->b", com, com)[:, None, None]*np.eye(3)
         self.inertia = self.inertia + central + mass[:, None, None]*(square - np.einsum("bi,bj->bij", com, com))
 
+    @property
+    def n_speeds(self) -> int:
+        """How many entries of v are its own."""
+        return int(self.flexible.n_modes) if self.kind == MODAL else 0 if self.kind == NODE else N_SPEEDS[self.kind]
+
     def free_wheel(self, inertia: float, axis: NDArray[np.float64]) -> None:
-        """A driven wheel turns freely about its axis e: the body is without J e e^T [B 2]."""
+        """A driven wheel turns freely about its axis e: remove J e e^T from the body's inertia [B 2]."""
         self.inertia = self.inertia - inertia*np.outer(axis, axis)
 
 
 class Pull(NamedTuple):
-    """A described body as gravity sees it, wheels at rest in it: in the axes of its hinge."""
+    """A body of the description for gravity, with its wheels at rest: in the axes of its hinge."""
     hinge: int
     mass: NDArray[np.float64]                       # (batch,)
     com: NDArray[np.float64]                        # (batch, 3)
@@ -67,21 +71,21 @@ class Pull(NamedTuple):
 
 @dataclass
 class Partition:
-    """The hinges of a system, and where its bodies are attached to theirs."""
+    """The hinges of a system, and the attachments of its bodies to them."""
     hinges: list[Hinge]                                                     # hinges[0] is the ground
-    pulls: list[Pull] = field(default_factory=list)                         # bodies with mass; welded ones, too
-    attachments: dict[str, Anchor] = field(default_factory=dict)            # a flexible body's: its joint's frame
+    pulls: list[Pull] = field(default_factory=list)                         # bodies with mass, including welded ones
+    attachments: dict[str, Anchor] = field(default_factory=dict)            # flexible bodies: the frame of the joint
     modal: dict[str, int] = field(default_factory=dict)                     # the MODAL hinge of each flexible body
     nodes: dict[tuple[str, str], int] = field(default_factory=dict)         # NODE hinges: body, node
     least_share: NDArray[np.float64] | None = None                          # see assemble.least_share
 
     @property
     def quaternions(self) -> dict[int, str]:
-        """Where quaternions start in q, and the joints whose they are."""
+        """Starts of quaternions in q, and their joints."""
         return {hinge.q + (3 if hinge.kind == FREE else 0): hinge.label for hinge in self.hinges if hinge.kind in (SPHERICAL, FREE)}
 
     def attachment(self, body: str | None, node: str | None = None) -> Anchor:
-        """Where something on a body is attached; a NODE is made when it is first asked for."""
+        """Where something on a body is attached; a NODE is created on first use."""
         if body is None:
             return Anchor(0, np.eye(3), np.zeros((1, 3)))
         if body not in self.modal:
@@ -109,7 +113,7 @@ def turn_to_z(axis: tuple[float, ...]) -> NDArray[np.float64]:
 
 
 def primitives(joint: Joint, whole: bool) -> list[tuple[int, NDArray[np.float64]]]:
-    """The hinges of a joint: kind, and the turn of its axes against the joint's; a free one may stay `whole`."""
+    """The hinges of a joint: kind, and rotation of its axes relative to the joint's; a free one may be `whole`."""
     if joint.kind == "free" and whole:
         return [(FREE, np.eye(3))]
     slides = [(PRISMATIC, turn_to_z(axis)) for axis in joint.translations]
@@ -120,7 +124,7 @@ def primitives(joint: Joint, whole: bool) -> list[tuple[int, NDArray[np.float64]
 
 def partition(system: System, parameters: dict[str, BodyParameters], keep_welds: bool = False,
               loaded: Sequence[tuple[str, str]] = ()) -> Partition:
-    """Hinges and attachments of all bodies of a (valid) system; and of the nodes of flexible bodies that are loaded."""
+    """Hinges and attachments of all bodies of a (valid) system, and of the loaded nodes of flexible bodies."""
     places, held = coordinate_places(system), {coordinate.body for coordinate in holdable(system).values()} | coupled_bodies(system)
     changing = {name for tank in system.tanks.values() for name in tank.body_names}
     parts = Partition([Hinge("", "ground", 0, WELD, np.eye(3), np.zeros((1, 3)), 0, 0)])
@@ -128,7 +132,7 @@ def partition(system: System, parameters: dict[str, BodyParameters], keep_welds:
         given, (q, v) = parameters[body.name], places[body.name]
         inner = parts.attachment(body.parent, body.node)
         kinds = primitives(body.joint, whole=inner.hinge == 0 and body.name not in held)
-        keeps = keep_welds or body.name in system.tanks or body.parent in changing      # mass that changes is apart from all other
+        keeps = keep_welds or body.name in system.tanks or body.parent in changing      # variable mass is kept separate
         attachment = add_joint(parts, body, inner, given, (q, v), kinds or [(WELD, np.eye(3))]*keeps)
         parts.attachments[body.name] = attachment
         if body.flexible is None:
@@ -151,7 +155,7 @@ def partition(system: System, parameters: dict[str, BodyParameters], keep_welds:
 
 def add_joint(parts: Partition, body: Body, attachment: Anchor, given: BodyParameters, place: tuple[int, int],
               kinds: list[tuple[int, NDArray[np.float64]]]) -> Anchor:
-    """The hinges of a body's joint, one on the other; gives where the body is attached."""
+    """The hinges of a body's joint, in sequence; returns the attachment of the body."""
     turn, at = attachment.turn @ rotation_matrix(body.orient), attachment.at + given.at @ attachment.turn.T
     inner, (q, v) = attachment.hinge, place
     for kind, axes in kinds:
@@ -162,7 +166,7 @@ def add_joint(parts: Partition, body: Body, attachment: Anchor, given: BodyParam
 
 
 def add_modes(parts: Partition, body: Body, place: tuple[int, int]) -> None:
-    """The MODAL hinge of a flexible body, which has its mass; it starts at the inboard node if that moves against the body
+    """The MODAL hinge of a flexible body, which has its mass; it starts at the inboard node if that moves relative to the body
     frame."""
     attachment, rest = parts.attachments[body.name], np.zeros(body.n_modes) if body.rest is None else np.asarray(body.rest)
     at = attachment.at + attachment.turn @ inboard_place(body.elastic)*inboard_shapes(body.elastic)[1]

@@ -1,8 +1,7 @@
-"""Sections of an array, one behind the other, as `sweeps.records` declares them, and the arrays made of them.
+"""Consecutive sections of an array, as `sweeps.records` declares them, and the arrays made of them.
 
-Whether tables are laid out as `sweeps.records` declares: no sweep looks for itself whether what plan refers to is there.
-
-What is where in the arrays of a model, as text.
+Also a check that tables are laid out as `sweeps.records` declares (sweeps do not check what plan refers to), and a listing of the
+arrays of a model as text.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,7 +24,7 @@ from bough.sweeps.schema import Blocks, Field, Record, Section, columns, padded
 
 @dataclass(frozen=True)
 class Place:
-    """Where a section is, and how many records it has."""
+    """Where a section is, and its number of records."""
     section: Section
     start: int
     size: int
@@ -37,7 +36,7 @@ class Place:
 
 
 class Sections:
-    """Places of the sections of plan, pars, tables or ws; each is added behind the one before."""
+    """Positions of the sections of plan, pars, tables or ws, in sequence."""
 
     def __init__(self, table: str):
         self.declared = [section for section in SECTIONS if section.table == table]
@@ -45,51 +44,51 @@ class Sections:
         self.end = 0
 
     def next_start(self, name: str) -> int:
-        """Where a section would start if it came next."""
+        """Where the section would start if it came next."""
         section = self.declared[len(self.places)]
         if section.name != name:
             raise ValueError(f"{section.table}: section '{section.name}' comes next, not '{name}'")
         return padded(self.end) if section.aligned else self.end
 
     def add(self, name: str, size: int, count: int = 1) -> int:
-        """Take so many numbers for a section; where it starts."""
+        """Reserve a number of entries for a section; returns its start."""
         start = self.next_start(name)
         self.places[name] = Place(self.declared[len(self.places)], start, size, count)
         self.end = start + size
         return start
 
     def header_entries(self) -> dict[str, int]:
-        """What the header of plan says of these sections, by keyword."""
+        """Entries of plan's header for these sections, by keyword."""
         starts = {place.section.start.lower(): place.start for place in self.places.values() if place.section.start}
         counts = {place.section.count.lower(): place.count for place in self.places.values() if place.section.count}
         return starts | counts
 
 
 class Contents(Sections):
-    """Sections with what is in them: records of plan, of pars (batch, n), or numbers of tables."""
+    """Sections with their contents: records of plan, of pars (batch, n), or numbers of tables."""
 
     def __init__(self, table: str):
         super().__init__(table)
         self.rows: dict[str, Sequence[ArrayLike]] = {}
 
     def put(self, name: str, rows: Sequence[ArrayLike]) -> int:
-        """Add a section of these records; where it starts."""
+        """Add a section of these records; returns its start."""
         self.rows[name] = rows
         return self.add(name, sum(np.shape(row)[-1] for row in rows), len(rows))
 
     def reserve(self, name: str, count: int) -> int:
-        """Add a section of so many records, to be filled later."""
+        """Add a section of a number of records, to be filled later."""
         record = self.declared[len(self.places)].record
         assert record is not None
         return self.add(name, record.size*count, count)
 
     def fill(self, name: str, rows: Sequence[ArrayLike]) -> None:
-        """The records of a reserved section."""
+        """Fill a reserved section."""
         assert sum(np.shape(row)[-1] for row in rows) == self.places[name].size
         self.rows[name] = rows
 
     def pieces(self) -> list[ArrayLike]:
-        """All records in order, and zeros where sections are aligned."""
+        """All records in order, with zeros for alignment."""
         found, at = list[ArrayLike](), 0
         for name, place in self.places.items():
             found += [np.zeros(place.start - at), *self.rows[name]]
@@ -106,12 +105,12 @@ class Contents(Sections):
 
 # ---- layout checks ---------------------------------------------------------------------------------------------------------
 Places = dict[str, dict[str, Place]]
-COUNTS = {"hinge": (f.N_HINGES, 1), "loop": (f.N_LOOPS, 0), "cloud": (f.N_CLOUDS, 1), "q": (f.NQ, 0)}     # header entry, more
+COUNTS = {"hinge": (f.N_HINGES, 1), "loop": (f.N_LOOPS, 0), "cloud": (f.N_CLOUDS, 1), "q": (f.NQ, 0)}  # header entry, offset
 SIZES = {(record.table, record.name): record.size for record in RECORDS}
 
 
 class LayoutError(Exception):
-    """Tables in which records overlap, or refer to what is not there."""
+    """Tables in which records overlap, or refer to something that is not there."""
 
 
 class Rows(NamedTuple):
@@ -122,7 +121,7 @@ class Rows(NamedTuple):
 
 
 def check_layout(plan: NDArray[np.int64], pars: NDArray[np.float64], tables: NDArray[np.float64], places: Places) -> None:
-    """Raise LayoutError unless all sections are apart, and all that plan refers to is inside its section and used once."""
+    """Raise LayoutError unless all sections are disjoint, and everything plan refers to is inside its section and used once."""
     plan = plan.reshape(-1)
     lengths = {"plan": plan.size, "pars": pars.shape[-1], "tables": tables.size, "ws": int(plan[f.WS_SIZE])}
     problems = [*section_problems(places, lengths), *header_problems(plan, places)]
@@ -153,7 +152,7 @@ def header_problems(plan: NDArray[np.int64], places: Places) -> Iterator[str]:
 
 
 def plan_rows(plan: NDArray[np.int64], sections: dict[str, Place]) -> list[Rows]:
-    """The records of plan, by kind; those that follow others too."""
+    """The records of plan, by kind, including those that follow others."""
     found: dict[Record, list[int]] = {}
     for name, place in sections.items():
         record, at = place.section.record, place.start
@@ -172,7 +171,7 @@ def plan_rows(plan: NDArray[np.int64], sections: dict[str, Place]) -> list[Rows]
 
 
 def columns_of(rows: Rows) -> Iterator[tuple[Field, NDArray[np.int64], NDArray[np.int64]]]:
-    """Each field that is there, with the starts of its records and its values, without those that stand for none."""
+    """Each field present, with the starts of its records and its values, without those that mean none."""
     for field in rows.record.fields:
         values, here = rows.values[:, rows.record.starts[rows.record.keyword(field)]], np.ones(len(rows.values), bool)
         if field.variant is not None and rows.record.variant is not None:
@@ -185,7 +184,7 @@ def columns_of(rows: Rows) -> Iterator[tuple[Field, NDArray[np.int64], NDArray[n
 
 
 def length_of(field: Field) -> int:
-    """How many numbers are used of what a field refers to, at least."""
+    """Least number of entries used of what a field refers to."""
     return field.length if isinstance(field.length, int) else SIZES[field.to.partition(".")[0], field.length]
 
 
@@ -214,7 +213,7 @@ def reference_problems(plan: NDArray[np.int64], all_rows: list[Rows], places: Pl
 
 
 def overlap_problems(all_rows: list[Rows]) -> Iterator[str]:
-    """Numbers of ws, pars or tables that two records have for themselves."""
+    """Entries of ws, pars or tables owned by two records."""
     owned: dict[str, list[tuple[int, int, str]]] = {}
     for rows in all_rows:
         for field, starts, values in columns_of(rows):
@@ -229,15 +228,15 @@ def overlap_problems(all_rows: list[Rows]) -> Iterator[str]:
                 yield f"{to}: {one} and {other} overlap at {start}"
 
 
-# ---- explain ---------------------------------------------------------------------------------------------------------------
+# ---- listing -------------------------------------------------------------------------------------------------------------------
 WIDTH = 120
-SMALL = 9                           # numbers whose values are shown
+SMALL = 9                           # up to this size, values are shown
 TITLES = {"plan": "structure, int64", "pars": "parameters, float64", "tables": "functions of time, float64",
           "ws": "workspace, for one state or four at a time"}
 
 
 class Arrays(NamedTuple):
-    """The arrays of a model, their sections, and its hinges, by which they are named."""
+    """The arrays of a model, their sections, and its hinges, which name the records."""
     plan: NDArray[np.int64]
     pars: NDArray[np.float64]       # (batch, n); the first set is shown
     tables: NDArray[np.float64]
@@ -245,7 +244,7 @@ class Arrays(NamedTuple):
     hinges: Sequence[Hinge]
 
     def values(self, table: str, start: int, size: int) -> NDArray[np.float64] | None:
-        """None of ws, which changes in every call."""
+        """Values of a section; none for ws, which changes in every call."""
         array = {"plan": self.plan, "pars": self.pars[0], "tables": self.tables}.get(table)
         return None if array is None else array[start:start + size]
 
@@ -270,7 +269,7 @@ def overview(arrays: Arrays) -> str:
 
 
 def methods(arrays: Arrays) -> dict[str, tuple[Blocks, tuple[int, ...], int]]:
-    """Blocks that methods need behind those of all, what their sizes depend on, and what is to be added to their starts."""
+    """Blocks of methods after the common ones, the counts they depend on, and the offset of their starts."""
     start, bodies = int(arrays.plan[f.WS_MASS]), int(arrays.plan[f.N_HINGES] - arrays.plan[f.CLOUD_BASE] + 1)
     return {"dense": (r.DENSE_METHOD, (int(arrays.plan[f.NV]), int(arrays.plan[f.N_MULTIPLIERS])), start),
             "cloud": (r.CLOUD_METHOD, (start, int(arrays.plan[f.N_CLOUDS]), bodies), 0)}
@@ -285,7 +284,7 @@ def shape_of(place: Place) -> str:
 # ---- one section, one record, one body ------------------------------------------------------------------------------
 def detail(arrays: Arrays, name: str, index: int | None) -> str:
     """The records of a section, one of them, or those of a body's joint and modes."""
-    names: dict[str, str] = {}                          # sections, also by their records
+    names: dict[str, str] = {}                          # sections, also by the names of their records
     for sections in arrays.places.values():
         for section, place in sections.items():
             names |= {section: section} | ({place.section.record.name: section} if place.section.record is not None else {})
@@ -323,7 +322,7 @@ def item_lines(arrays: Arrays, section: str, i: int) -> Iterator[str]:
 
 
 def start_of(arrays: Arrays, record: Record, at: int, i: int) -> int:
-    """Of the i-th record from `at` on."""
+    """Start of the i-th record from `at` on."""
     if not record.followers:
         return at + i*record.size
     for _ in range(i):
@@ -333,7 +332,7 @@ def start_of(arrays: Arrays, record: Record, at: int, i: int) -> int:
 
 
 def hinge_lines(arrays: Arrays, k: int) -> Iterator[str]:
-    """A hinge with its body; of a flexible body, that too."""
+    """A hinge with its body, and its flexible body if there is one."""
     hinge, row = arrays.hinges[k], arrays.places["plan"]["hinges"].start + f.HINGE_ROW*k
     part = "" if not hinge.joint else f", joint of body '{hinge.joint}'" if hinge.kind < MODAL else f", body '{hinge.joint}'"
     yield f"hinge {k}: {r.KINDS.name(hinge.kind) if k else 'the ground'}{part}" + f", node '{hinge.node}'"*bool(hinge.node)
@@ -399,7 +398,7 @@ def block_lines(arrays: Arrays, blocks: Blocks, at: int, *counts: int) -> Iterat
 
 
 def field_line(place: str, name: str, value: str, unit: str, meaning: str) -> list[str]:
-    """One line, or two where the value is long."""
+    """One line, or two if the value is long."""
     head = f"    {place:<10} {name:<20} "
     if len(value) <= 20:
         return hung(f"{head}{value:<20} {unit:<14} ", meaning)
@@ -407,13 +406,13 @@ def field_line(place: str, name: str, value: str, unit: str, meaning: str) -> li
 
 
 def hung(head: str, text: str) -> list[str]:
-    """The text behind its head, wrapped."""
+    """The text with a hanging indent, wrapped."""
     lines = wrap(text, WIDTH - len(head)) or [""]
     return [(head + lines[0]).rstrip(), *(" "*len(head) + line for line in lines[1:])]
 
 
 def value_of(arrays: Arrays, field: Field, values: NDArray[np.float64] | None) -> str:
-    """With what a number of plan stands for."""
+    """A number of plan with its meaning."""
     if values is None or field.shape:
         return text_of(values, field.size)
     text = text_of(values)
@@ -427,7 +426,7 @@ def value_of(arrays: Arrays, field: Field, values: NDArray[np.float64] | None) -
 
 
 def text_of(values: NDArray[np.float64] | None, size: int = 0) -> str:
-    """Numbers if they are few; how many else."""
+    """The numbers if they are few; else how many."""
     size = size if values is None else values.size
     if values is None or size > SMALL:
         return f"{size} numbers" if size > 1 else ""

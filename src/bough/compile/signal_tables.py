@@ -1,7 +1,7 @@
 """Inputs and outputs in the tables.
 
-Outputs: rows for those that `sweeps.outputs` finds, and where each number of an output is in ws.
-Inputs: which entries of u each number of an input is added to, and by which factor.
+Outputs: rows for those computed by `sweeps.outputs`, and the position of each output in ws.  Inputs: the entries of u to which
+each input is added, and the factors.
 """
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,24 +27,24 @@ SUMS = {"kinetic": f.OUT_KINETIC, "potential": f.OUT_POTENTIAL, "total": f.OUT_T
 
 
 class OutputPlace(NamedTuple):
-    """Where the numbers of an output are in ws, from the state alone; or why they are not there."""
+    """Positions in ws of an output that depends on the state alone; or why there are none."""
     places: tuple[int, ...]
-    swept: bool                 # whether `sweeps.outputs` must run before; no: they are entries of the state
-    problem: str = ""           # why it is not known inside a step; then it has no places
+    swept: bool                 # whether `sweeps.outputs` must run first; no: they are entries of the state
+    problem: str = ""           # why it is not known inside a step; it then has no positions
 
 
 @dataclass(frozen=True)
 class CompiledOutput:
-    """A row of plan but for its place in ws, and its numbers (batch, n)."""
+    """Its row of plan without the position in ws, and its parameters (batch, n)."""
     name: str
     kind: int
     hinge: int
-    frame: int                  # hinge whose body's axes it is along; 0: the world's
-    body: int                   # of a deflection, a strain or a strain energy: the MODAL hinge of its body
-    element: int                # of a tension: which force element; -1: none
-    ends: tuple[int, ...]       # hinges to which paths must be known
+    frame: int                  # hinge of the body whose axes are used; 0: the world's
+    body: int                   # for a deflection, a strain or a strain energy: the MODAL hinge of its body
+    element: int                # for a tension: index of the force element; -1: none
+    ends: tuple[int, ...]       # hinges to which paths are needed
     parameters: NDArray[np.float64]
-    gauge: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))        # of a strain: (components, modes)
+    gauge: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))        # for a strain: (components, modes)
 
     @property
     def sums(self) -> bool:
@@ -70,7 +70,7 @@ def problem(system: System, output: Output) -> str:
 
 
 def compile_outputs(system: System, parts: Partition) -> list[CompiledOutput]:
-    """Those that a sweep finds, in the order of the description."""
+    """Outputs computed by a sweep, in the order of the description."""
     return [compile_output(system, parts, output) for output in system.outputs.values()
             if (output.kind in CODES or output.energy or output.momentum) and not problem(system, output)]
 
@@ -103,7 +103,7 @@ def compile_output(system: System, parts: Partition, output: Output) -> Compiled
 
 
 def compile_sum(system: System, parts: Partition, output: Output) -> CompiledOutput:
-    """An energy or a momentum of all bodies: to all of them paths must be known, and something moves in most."""
+    """Energy or momentum of all bodies: needs the paths to all of them."""
     axes = frame_attachment(parts, output.along if isinstance(output.along, Frame) else Frame("world"))
     constant = sum(rest_energy(body) for body in system.bodies.values()) if output.energy in ("potential", "total") else 0.0
     numbers = r.OUTPUT_PARAMETERS.pack(**NOWHERE | {"axes": axes.turn, "place": parts.hinges[0].moment}, constant=constant)
@@ -121,7 +121,7 @@ def rest_energy(body: Body) -> float:
 
 
 def path_hinges(parts: Partition, outputs: Sequence[CompiledOutput]) -> list[int]:
-    """Hinges on the paths from the ground to what is measured, inner before outer."""
+    """Hinges on the paths from the ground to measured frames, inner before outer."""
     found = set[int]()
     for k in (end for output in outputs for end in output.ends):
         while k and k not in found:
@@ -132,7 +132,7 @@ def path_hinges(parts: Partition, outputs: Sequence[CompiledOutput]) -> list[int
 
 def output_places(system: System, x: int, outputs_at: int, elements_at: int,
                   swept: Sequence[CompiledOutput]) -> dict[str, OutputPlace]:
-    """Of all outputs; `x`, `outputs_at`, `elements_at`: where these sections start in ws."""
+    """Positions of all outputs; `x`, `outputs_at`, `elements_at`: starts of these sections in ws."""
     places, found = coordinate_places(system), dict[str, OutputPlace]()
     nq, nv = (sum(getattr(body, n) for body in system.bodies.values()) for n in ("n_q", "n_v"))
     at = {output.name: outputs_at + f.OUTPUT_OUT*i for i, output in enumerate(swept)}
@@ -163,19 +163,19 @@ class Feed(NamedTuple):
 
 
 def placed_inputs(system: System) -> dict[str, Frame]:
-    """Where inputs that are forces or moments act, by name: each has a wrench in u, behind those of the description."""
+    """Where inputs that are forces or moments act, by name: each has a wrench in u, after those of the description."""
     return {name: port.place for name, port in system.inputs.items() if port.place is not None}
 
 
 def rest_lines(system: System) -> list[str]:
-    """Lines whose length inputs change, each once."""
+    """Lines whose length is changed by inputs, each once."""
     return list(dict.fromkeys(port.rest for port in system.inputs.values() if port.rest is not None and port.rest in system.lines))
 
 
 def feeds(system: System, places: Mapping[str, tuple[int, int]], ports: int, wrenches: int,
           rests: Mapping[str, int], flows: int) -> Iterator[Feed]:
-    """All of them; `places`: of bodies' coordinates in q and v, `ports`: where the inputs start in u, `wrenches`: where the
-    wrenches of inputs do, `rests`: entries of u by line, `flows`: where those of tanks start."""
+    """All feeds; `places`: of bodies' coordinates in q and v, `ports`: start of the inputs in u, `wrenches`: start of the
+    wrenches of inputs, `rests`: entries of u by line, `flows`: start of those of tanks."""
     slots = {name: wrenches + 6*i for i, name in enumerate(placed_inputs(system))}
     for name, where in ports_of(list(system.inputs.values())).items():
         port, source = system.inputs[name], ports + where.start
@@ -196,7 +196,7 @@ def feeds(system: System, places: Mapping[str, tuple[int, int]], ports: int, wre
 
 
 def placed_feeds(port: Input, source: int, target: int) -> Iterator[Feed]:
-    """Of a force or moment: along its axis, or component by component."""
+    """Feeds of a force or moment: along its axis, or component by component."""
     for i in range(3):
         if port.axis is None:
             yield Feed(source + i, target + i, 1.0)

@@ -17,29 +17,29 @@ from bough.sweeps import records as r
 
 @dataclass(frozen=True)
 class Tables:
-    """What the sweeps read, and what it was made of."""
+    """The arrays that the sweeps read, and what they were made from."""
     plan: NDArray[np.int64]
     pars: NDArray[np.float64]                   # (batch, n)
     tables: NDArray[np.float64]
-    features: Features                          # what has to be compiled for it
+    features: Features                          # features to compile for it
     sections: dict[str, dict[str, Place]]       # of plan, pars, tables and ws, by name
     parts: Partition
     fronts: Fronts
     n_u: int                                    # length of u, see compile.layout
-    first_input_wrench: int                     # where the caller's wrenches start in them
+    first_input_wrench: int                     # start of the caller's wrenches in u
     jumps: NDArray[np.float64]                  # times at which a time table jumps
     knots: NDArray[np.float64]                  # times of all rows of time tables
     holds: HoldTable                            # coordinates that can be locked or prescribed
     stops: tuple[str, ...]                      # whose springs come last
-    outputs: dict[str, OutputPlace]             # where they are in ws, inside a step
-    routes: dict[Any, Any] = field(default_factory=dict)    # to places that were asked for: see analyze.body_motion
+    outputs: dict[str, OutputPlace]             # their positions in ws, inside a step
+    routes: dict[Any, Any] = field(default_factory=dict)    # to requested frames: see analyze.body_motion
 
     def size(self, name: int) -> int:
         """An entry of plan's header."""
         return int(self.plan[name])
 
     def rows(self, section: str) -> NDArray[np.int64]:
-        """(n, fields): the rows of a section of plan, which can be changed."""
+        """(n, fields): the rows of a section of plan, as a view."""
         place = self.sections["plan"][section]
         assert place.section.record is not None
         return self.plan[place.start:place.end].reshape(-1, place.section.record.size)
@@ -67,8 +67,8 @@ class Tables:
             plan[120]  SPRING_V             5 -> ws.x                           speed
             plan[121]  SPRING_TAU           16 -> ws.u                          torque
             plan[122]  SPRING_ACTS          1 yes                               it acts; no: a stop that is not in contact
-            plan[123]  SPRING_LOCAL         1 yes                               its coordinate is all that its hinge has, so
-                                                                                that it can act implicitly
+            plan[123]  SPRING_LOCAL         1 yes                               its hinge has no other coordinate, so that it
+                                                                                can act implicitly
           pars, spring: spring and damper of one coordinate; written by compile.assemble, read by sweeps.loads
             pars[45]   STIFFNESS            0                    N m/rad or N/m stiffness
             pars[46]   REST                 0                    rad or m       coordinate without force
@@ -77,7 +77,7 @@ class Tables:
         print(overview(self._arrays) if what is None else detail(self._arrays, what, index))
 
     def check(self) -> None:
-        """Raise `LayoutError` if records overlap, or refer to what is not there."""
+        """Raise `LayoutError` if records overlap, or refer to something that is not there."""
         check_layout(self.plan, self.pars, self.tables, self.sections)
 
     @property
@@ -86,11 +86,11 @@ class Tables:
 
     @property
     def solved_kinds(self) -> list[int]:
-        """By hinge, its kind to the sweeps that solve: a weld where it is held."""
+        """By hinge, its kind in the sweeps that solve for accelerations: a weld if it is held."""
         return [int(kind) for kind in self.rows("hinges")[:, f.SOLVED]]
 
     def more(self, dynamics: str) -> int:
-        """Numbers of the workspace that a method needs behind those of all."""
+        """Numbers of the workspace that a method needs in addition to the common ones."""
         if dynamics == "dense":
             return r.DENSE_METHOD.size(self.size(f.NV), self.fronts.size)
         if dynamics == "cloud":

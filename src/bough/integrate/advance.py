@@ -1,4 +1,4 @@
-"""How a run goes on: from stop to stop, from event to event, as far as samples are wanted."""
+"""The advance of a run: from stop to stop and from event to event, up to the requested samples."""
 import time
 from collections.abc import Callable
 from typing import Any
@@ -15,11 +15,11 @@ from bough.integrate.event_handler import EventHandler, find_moment, passing, wa
 from bough.integrate.methods import ADAPTIVE, FIXED
 from bough.integrate.run import STIFF, LawFailure, Run
 
-HOLDS = 1e300                   # what an event that may happen again has seen: it must cease to hold first
+HOLDS = 1e300                   # margin of a repeatable event that has occurred: its conditions must end first
 
 
 def stepper(method: str) -> Callable[[Run, float, float], None]:
-    """What takes the steps of a method; SciPy's solvers are loaded when they are needed."""
+    """The function that takes the steps of a method; SciPy's solvers are imported when needed."""
     if method in FIXED:
         return run_fixed
     if method in ADAPTIVE:
@@ -29,7 +29,7 @@ def stepper(method: str) -> Callable[[Run, float, float], None]:
 
 
 def advance(run: Run, show: float) -> None:
-    """Samples up to a time; what ends it early is noted."""
+    """Integrate and record up to a time; failures are noted."""
     began = time.perf_counter()
     try:
         if not run.begun:
@@ -45,7 +45,7 @@ def advance(run: Run, show: float) -> None:
 
 
 def go_on(run: Run, show: float) -> None:
-    """Until everything up to `show` is known, or nothing is left to integrate."""
+    """Integrate until all samples up to `show` are known, or no state is left."""
     handler = run.handler
     while True:
         run.prepare()
@@ -83,7 +83,7 @@ def go_on(run: Run, show: float) -> None:
 
 
 def measured_now(run: Run, handler: EventHandler) -> bool:
-    """Let happen what waits for outputs or signals and does not have to wait; whether anything did."""
+    """Apply the events on outputs or signals that occur now; whether there were any."""
     events = handler.measuring
     found = happen_now(run, events, handler.seen) if events else []
     handler.passed(list(found), run.t, run.x[0])
@@ -94,14 +94,13 @@ def measured_now(run: Run, handler: EventHandler) -> bool:
 
 
 def pass_event(run: Run, watchers: list[Any], show: float) -> bool:
-    """To the moment, inside the step at whose start the run stands, at which the first watcher passes, and let it happen; or, if
-    that is later than what is to be shown, only to there."""
+    """Advance to the time of the first watcher inside the next step, and apply its event; only to `show` if that is earlier."""
     assert run.handler is not None
     if run.plan.method not in STIFF:
         (start, step), watch, before = run.passed.tolist(), run.watch, run.x[0].copy()
         reached = reaching(watch, before, run.states_after(start, step)[0])
         h = step if reached else find_moment(watch, before, start, step, lambda h: run.states_after(start, h)[0])
-        expected = reached or passing(watch, before, run.states_after(start, h)[0])     # where h is less than a time can tell
+        expected = reached or passing(watch, before, run.states_after(start, h)[0])     # where h is below the resolution of time
         moment = start + h
         run.watch, run.passed[:] = watch[:0], 0.0
         take_steps(run, moment, show)
@@ -116,8 +115,8 @@ def pass_event(run: Run, watchers: list[Any], show: float) -> bool:
 
 
 def reaching(rows: Floats, before: Floats, after: Floats) -> list[int]:
-    """Where no watcher passes in a step but the compiled loops, which round otherwise, saw one: the one that is nearest to zero at
-    its end."""
+    """If no watcher passes zero in a step although the compiled loops, with other rounding, detected one: the one nearest to zero
+    at the end of the step."""
     if passing(rows, before, after):
         return []
     near = {}
@@ -129,13 +128,13 @@ def reaching(rows: Floats, before: Floats, after: Floats) -> list[int]:
 
 
 def take_steps(run: Run, stop: float, show: float) -> None:
-    """Up to `stop`, where a step must end, as far as samples up to `show` need it; or to the step in which a watcher passes."""
+    """Take steps up to `stop`, as far as needed for samples up to `show`; or to the step in which a watcher passes zero."""
     first, rehung = run.done, run.rehung
     taking = run if rehung is None else rehung.enter(run)
     try:
         stepper(run.plan.method)(taking, stop, show)
     finally:
-        if run.plan.projects and taking.model.constrained and run.resolved != "cloud":      # there, no loop can open
+        if run.plan.projects and taking.model.constrained and run.resolved != "cloud":      # where no loop can open
             close_samples(taking, first)
         if rehung is not None:
             rehung.leave(run, first)

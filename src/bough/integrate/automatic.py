@@ -1,7 +1,7 @@
 """`method="auto"`: which method suits a system, a step or tolerances, and why.
 
-First by what is known without a kernel, the frequencies of modes and of joints' springs with their own bodies: where these are far
-too fast for explicit steps, or far slower, that decides.  Else the assembled system does."""
+The choice is made from quantities known without a kernel, the frequencies of modes and of joint springs with their own bodies, if
+these are much too fast for explicit steps or much slower; otherwise from the assembled system."""
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,18 +11,19 @@ from bough.compile.coordinates import coordinate_place, sticking
 from bough.integrate.backlash import touching
 from bough.integrate.methods import FIXED
 from bough.integrate.run import RTOL, Run
-from bough.integrate.step_safety import Fastest, fastest_of, longest_step, without_local
+from bough.integrate.step_safety import fastest_of, longest_step, without_local
 from bough.model import Model
 
-RESOLVED, SLOW, FAST = 1.0, 0.05, 4.0       # rad in a step: up to where explicit steps are accurate; where nothing has to be asked
-GENTLE = 0.5                                # rad in a step of what acts explicitly: up to there imex4 is stable
-MANY_STEPS = 2000                           # explicit steps in ten periods of the slowest: fewer are soon taken
-TIGHT = 1e-8                                # tolerances at which modes have to be resolved however small they are
-SLOWER = 1/3                                # of the fastest motion: the explicit part is not what is fast
+RESOLVED, SLOW, FAST = 1.0, 0.05, 4.0       # rad per step: limit of accurate explicit steps; limits of the choice without a kernel
+GENTLE = 0.5                                # rad per step of the explicit part: stability limit of imex4
+MANY_STEPS = 2000                           # explicit steps in ten periods of the slowest motion: fewer are cheap
+TIGHT = 1e-8                                # tolerances at which even small modes must be resolved
+SLOWER = 1/3                                # of the fastest motion: limit for a slow explicit part
 
 
 def local_rates(model: Model) -> np.ndarray:
-    """rad/s of what implicit methods take implicitly: modes by themselves, springs and dampers on the inertia of their bodies."""
+    """rad/s of the parts that implicit methods treat implicitly: single modes, springs and dampers on the inertia of their
+    bodies."""
     found: list[float] = []
     for body in model.system.bodies.values():
         if body.flexible is not None and body.n_modes:
@@ -42,7 +43,7 @@ def local_rates(model: Model) -> np.ndarray:
 
 
 def _mobility(model: Model, coordinate: str) -> float:
-    """How a body by itself answers a unit force along a joint coordinate: 1/mass, or 1 over its mean moment of inertia."""
+    """Mobility of a single body along a joint coordinate: 1/mass, or 1 over its mean moment of inertia."""
     name = model.names.v[coordinate_place(model.system, coordinate)[1]]
     body = next(body for body in model.system.bodies.values() if name in body.speed_names)
     slides = body.speed_names.index(name) < len(body.joint.translations)
@@ -50,7 +51,7 @@ def _mobility(model: Model, coordinate: str) -> float:
 
 
 def choose_method(trial: Callable[[str], Run], steps: Mapping[str, Any]) -> tuple[str, str]:
-    """A method, and why; `trial` gives a run by a method with fixed steps, at its start."""
+    """A method, and why; `trial` returns a run at its start, for a method with fixed steps."""
     dt = steps["dt"]
     return _fixed(trial, dt) if dt is not None else _adaptive(trial, steps["rtol"] or RTOL)
 
@@ -90,16 +91,13 @@ def _adaptive(trial: Callable[[str], Run], rtol: float) -> tuple[str, str]:
     run = trial("imex2")
     rest = fastest_of(run, pars=without_local(run.model.tables, run.pars))
     if rest.rate < SLOWER*local[-1]:
-        return "imex43", (f"imex43: springs and modes reach from {_hertz(local[0])} to {_hertz(local[-1])}, all else "
-                          f"{_pace(rest)}: steps follow the slow ones")
+        pace = f"is as fast as {rest}" if rest.rate else "is slow"
+        return "imex43", (f"imex43: springs and modes reach from {_hertz(local[0])} to {_hertz(local[-1])}, all else {pace}: steps "
+                          "follow the slow ones")
     if sticking(run.model.system) or touching(run.model.system) or run.model.system.tanks:
         return "dopri5", (f"dopri5: what is not local is as fast as {rest}, and sticking, contacts and empty tanks are found "
                           "in compiled steps")
     return "radau", f"radau: what is not local is as fast as {rest}, and springs and modes reach {_hertz(local[-1])}"
-
-
-def _pace(rest: Fastest) -> str:
-    return f"is as fast as {rest}" if rest.rate else "is slow"
 
 
 def _hertz(rate: float) -> str:

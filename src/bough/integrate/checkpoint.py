@@ -1,4 +1,4 @@
-"""What has to be kept of an integration to go on later, bit for bit: texts and numbers only, so that any file can hold it."""
+"""The data needed to resume an integration bit for bit: only strings and numbers, so that any file can hold them."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -22,12 +22,12 @@ ARRAYS = ("x", "u", "failed", "carry")
 
 
 def remember(runs: Sequence[Run]) -> dict[str, Any]:
-    """All but the samples, and the laws themselves."""
+    """Everything except the samples and the laws themselves."""
     return {"laws": runs[0].laws.names, "runs": [_run_memory(run) for run in runs]}
 
 
 def recall(runs: Sequence[Run], memory: Mapping[str, Any]) -> None:
-    """Put runs that were made anew, with the same options and laws, where the others were."""
+    """Set new runs, with the same options and laws, to the state of the earlier ones."""
     given, wanted = runs[0].laws.names, memory["laws"]
     if given != wanted:
         raise StateError(f"the run had the laws {', '.join(wanted) or 'none'}, and {', '.join(given) or 'none'} are given; give "
@@ -37,7 +37,7 @@ def recall(runs: Sequence[Run], memory: Mapping[str, Any]) -> None:
 
 
 def with_samples_before(memory: dict[str, Any], n: int) -> dict[str, Any]:
-    """What is remembered of runs that had dropped n samples, as if they had kept them."""
+    """The memory of runs that had dropped n samples, as if they had kept them."""
     for run in memory["runs"]:
         run["done"] += n
         for row in run["carry"]:

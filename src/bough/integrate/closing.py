@@ -1,4 +1,4 @@
-"""Closed loops in a run: a start that closes them, and what keeps them closed."""
+"""Closed loops in a run: closing them at the start, and keeping them closed."""
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,14 +12,15 @@ from bough.integrate.compiled import loops
 from bough.integrate.compiled.callback import LAWS
 from bough.integrate.compiled.stepping import euler_cromer
 from bough.integrate.run import STIFF, Run, with_corrections
+from bough.integrate.start import member_model
 from bough.integrate.trajectory import positive
 from bough.model import Model
 from bough.sweeps import fields as f
 
 STABILIZATIONS = ("projection", "baumgarte")
 MOST_CORRECTIONS = 6                # after a step: of positions until they close, then of speeds
-STEPS_TO_CLOSE = 10.0               # Baumgarte: steps in which an open loop closes by a factor e
-USUAL_STEP = 1e-3                   # s: where the method chooses its own
+STEPS_TO_CLOSE = 10.0               # Baumgarte: steps in which a gap decreases by a factor e
+USUAL_STEP = 1e-3                   # s: for methods that choose their own steps
 
 
 def stabilization(model: Model, method: str, stabilize: Any, hold: Sequence[str]) -> str | float | None:
@@ -45,10 +46,10 @@ def stabilization(model: Model, method: str, stabilize: Any, hold: Sequence[str]
 
 
 def stabilized(model: Model, pars: Floats, chosen: str | float | None, method: str, step: float | None) -> Floats:
-    """Parameters with what makes a row of a loop singular, and with the frequency of Baumgarte's stabilization, where there is any;
-    `step` is that of the method, if it has one.
+    """Parameters with the singularity limit of loop rows and the frequency of Baumgarte stabilization, if used; `step`: the fixed
+    step of the method, if any.
 
-    Euler-Cromer needs no projection of speeds: with a frequency of 1/(2 step) the next step takes out what they are off."""
+    Euler-Cromer needs no projection of speeds: with a frequency of 1/(2 step), the next step removes their error."""
     if chosen is None:
         return pars
     pars = pars.copy()
@@ -61,19 +62,18 @@ def stabilized(model: Model, pars: Floats, chosen: str | float | None, method: s
 
 
 def corrected(tableau: Floats, chosen: str | float | None, speeds: bool) -> Floats:
-    """A method that closes loops after each step, where projection is asked for: positions, and speeds too if it shall."""
+    """A method that closes loops after each step if projection is chosen: positions and, optionally, speeds."""
     return with_corrections(tableau, MOST_CORRECTIONS if chosen == "projection" else 0, speeds)
 
 
 def close_start(model: Model, x: Floats, hold: Sequence[str], parameters: Mapping[str, Any] | None) -> str | None:
-    """Close the loops of initial states, in place; says what changed most, if it is more than rounding."""
+    """Close the loops of initial states, in place; returns the largest change in words, if it is more than rounding."""
     if not model.constrained:
         return None
     given = x.copy()
     for i, row in enumerate(map(model.state, x)):
-        member = model if parameters is None else model.with_parameters({name: value[i] for name, value in parameters.items()})
         try:
-            row.q[:], row.v[:] = member.assemble(row.q, row.v, hold=hold)
+            row.q[:], row.v[:] = member_model(model, parameters, i).assemble(row.q, row.v, hold=hold)
         except StateError as error:
             where = "" if len(x) == 1 else f"initial state {i} of the batch: "
             raise StateError(f"{where}{error}") from None
@@ -85,9 +85,8 @@ def close_start(model: Model, x: Floats, hold: Sequence[str], parameters: Mappin
 
 
 def close_samples(run: Run, first: int) -> None:
-    """Close the loops in the samples recorded from `first` on, and in what is shown behind them: those inside a step are
-    interpolated, and Euler-Cromer's speeds wait for the next step.  A step of no length does it, at the sample's time, for what is
-    prescribed depends on it."""
+    """Close the loops in the samples recorded from `first` on, and in the shown state: samples inside a step are interpolated, and
+    Euler-Cromer corrects speeds only in the next step.  A step of zero length at the time of the sample closes them."""
     nx, model, last = run.x.shape[1], run.model, run.done + (run.shown_x is not run.x)
     states, tableau = run.out.reshape(len(run.x), -1, nx), corrected(euler_cromer(), "projection", True)
     times = np.append(run.samples[first:run.done], run.shown)
@@ -101,7 +100,7 @@ def close_samples(run: Run, first: int) -> None:
 
 
 def closed_states(run: Run, pars: Floats, x: Floats, tableau: Floats, t: float, ahead: Floats) -> Floats:
-    tables, lanes = run.stepped_tables, lanes_for(len(run.x))           # those of a run with fixed steps: compiled already
+    tables, lanes = run.stepped_tables, lanes_for(len(run.x))           # as in fixed steps: already compiled
     nu, at = run.u.shape[1], tables.size(f.WS_SIZE) + tables.more(run.resolved)
     ws, failed, none = lanes.zeros(at + 3*x.shape[1] + nu + 1), np.full((len(x), 2), np.nan), np.zeros((len(x), 0))
     rows = (x, np.zeros((len(x), nu)), none, none, failed, np.zeros((0, loops.WATCHER)), np.zeros(2),

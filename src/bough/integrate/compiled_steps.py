@@ -1,4 +1,4 @@
-"""Compiled steps, fixed and adaptive: in chunks, between which come progress and interrupts."""
+"""Compiled steps, fixed and adaptive, in chunks, with progress and interrupts between them."""
 import time
 
 import numpy as np
@@ -10,13 +10,13 @@ from bough.integrate.compiled.loops import SAME
 from bough.integrate.run import Run
 from bough.kernels.lanes import ONE
 
-CHUNK_SECONDS = 0.2                 # how long a call of a compiled loop should take
-FIRST_CHUNK = 16                    # steps, of which nobody knows yet how long they take
+CHUNK_SECONDS = 0.2                 # target time of a call of a compiled loop
+FIRST_CHUNK = 16                    # steps of the first call, before their time is known
 
 
 # ---- fixed steps ---------------------------------------------------------------------------------------------------
 def run_fixed(run: Run, stop: float, show: float) -> None:
-    """Steps from multiple to multiple of dt, as many at a time as take a moment."""
+    """Steps between multiples of dt, in chunks of limited run time."""
     lanes, (samples, real) = lanes_for(len(run.x)), run.samples_until(show)
     model, stepper, rows, ws = run.arguments(lanes)
     reached = stop <= show + SAME*abs(show)
@@ -43,14 +43,14 @@ def run_fixed(run: Run, stop: float, show: float) -> None:
 
 
 def next_multiple(run: Run, t: float) -> float:
-    """The end of the fixed step that t is in."""
+    """The end of the fixed step that contains t."""
     start, dt = run.pace
     return float(start + np.ceil((t - start)/dt*(1.0 - SAME))*dt)
 
 
 def step_rows(origin: float, dt: float, start: float, stop: float) -> Floats:
-    """Rows of fixed steps (see `loops`) from start to stop: from multiple to multiple of dt, but for the shorter ones at the ends;
-    none where start and stop are the same but for rounding.
+    """Rows of fixed steps (see `loops`) from start to stop: between multiples of dt, with shorter ones at the ends; none if start
+    and stop are equal to rounding.
 
     >>> step_rows(0.0, 0.1, 0.25, 0.57).round(3).tolist()
     [[0.25, 0.05, 0.0, 1.0], [0.0, 0.1, 3.0, 5.0], [0.5, 0.07, 0.0, 1.0]]
@@ -78,14 +78,14 @@ def part_of(grid: Floats, ends: Floats, first: int, last: int) -> Floats:
 
 
 def steps_taken(chunk: Floats, reached: float) -> int:
-    """How many of the steps of these rows lead to the time reached."""
+    """The number of steps of these rows up to the time reached."""
     n = np.rint((reached - chunk[:, loops.ORIGIN])/chunk[:, loops.LENGTH])
     return int((np.clip(n, chunk[:, loops.BEGIN], chunk[:, loops.STOP]) - chunk[:, loops.BEGIN]).sum())
 
 
 # ---- adaptive steps -------------------------------------------------------------------------------------------------
 def run_adaptive(run: Run, stop: float, show: float) -> None:
-    """Steps of each state's own, in calls that take so many of them."""
+    """Separate steps for each state, in chunks."""
     kernel, (model, stepper, rows, ws) = run.adaptive_kernel, run.arguments(ONE)
     (samples, real), carry, size = run.samples_until(show), run.carry, FIRST_CHUNK
     limits = np.array([stop, show, 1.0, *run.plan.tolerances, run.plan.max_step])

@@ -1,9 +1,9 @@
-"""Events that wait for what is measured: outputs, signals, several conditions at once.
+"""Events triggered by measured values: outputs, signals, several conditions at once.
 
-A watcher of the compiled loops sees entries of x.  What an output shows is found here, between steps: a few steps are tried, all
-their ends are measured together, and where a condition changes inside one, the moment is found by taking that step shorter and
-shorter.  Where several conditions hold together only for a part of a step, or a quantity passes its value and returns, lines
-through the ends say that it may, and the greatest excess inside is sought.
+Watchers of the compiled loops check entries of x.  Outputs are checked here, between steps: a few trial steps are taken, all their
+ends are measured together, and if a condition changes inside one, the time is located by shortening that step.  If several
+conditions may hold together only for a part of a step, or a quantity may pass its value and return, as bounds by straight lines
+indicate, the maximum of the margin inside the step is searched.
 """
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -20,17 +20,17 @@ from bough.integrate.methods import FIXED
 from bough.integrate.run import Run
 from bough.kernels.lanes import ONE
 
-AT_ONCE = 32                    # fixed steps that are tried at a time
-LOOKS = 8                       # at so many places inside an adaptive step
-SHARE = 1e-12                   # of a step: how precisely a moment is found
-SHORT = 1e-6                    # of the time looked at: over which tangents are taken
-SHORTEST = 1e-7                 # of a step: windows that are shorter are not found
-ROOM = 0.05                     # of the change over an interval: what may be missing in a bound by lines
+AT_ONCE = 32                    # fixed trial steps at a time
+LOOKS = 8                       # number of looks inside an adaptive step
+SHARE = 1e-12                   # of a step: tolerance of event times
+SHORT = 1e-6                    # of the interval: step for tangents
+SHORTEST = 1e-7                 # of a step: shorter windows are missed
+ROOM = 0.05                     # of the change over an interval: safety margin of the bounds
 
 
 def margins(run: Run, events: Sequence[Event], t: Floats, x: Floats, u: Floats) -> list[Floats]:
-    """Of each event (sides, states): by how much what it waits for is there.  Of conditions, by how much each of them holds; of a
-    quantity, by how much it is above the value, and below, as far as the direction asks for it."""
+    """For each event (sides, states): the margins of its conditions, positive where they hold; for a single quantity, its excess
+    over the value."""
     named = [name for event in events for name in (event.when,) if isinstance(name, str)]
     named += [each.of for event in events for each in event.conditions]
     values = measured(run, list(dict.fromkeys(named)), t, x, u)
@@ -45,7 +45,7 @@ def _sides(event: Event, values: dict[str, Floats]) -> list[Floats]:
 
 
 def excess(run: Run, events: Sequence[Event], t: Floats, x: Floats, u: Floats) -> Floats:
-    """(events, states): what passes zero where an event happens; of conditions, by how much the least of them holds."""
+    """(events, states): a function with a zero at the event; for conditions, the smallest margin."""
     return np.array([sides.min(axis=0) for sides in margins(run, events, t, x, u)]).reshape(len(events), len(t))
 
 
@@ -62,7 +62,7 @@ def measured(run: Run, names: Sequence[str], t: Floats, x: Floats, u: Floats) ->
 
 
 def happens(event: Event, before: Floats, after: Floats) -> np.ndarray:
-    """Whether it does between two states of given excess."""
+    """Whether an event occurs between two states with these excesses."""
     rising, falling = (before < 0.0) & (after >= 0.0), (before > 0.0) & (after <= 0.0)
     if event.conditions or event.direction == "rising":
         return rising
@@ -70,15 +70,15 @@ def happens(event: Event, before: Floats, after: Floats) -> np.ndarray:
 
 
 class Looks(NamedTuple):
-    """Times, states and controls at looks, without going there; the last two are a little after the first and before the last."""
+    """Times, states and controls at trial times; the last two are shortly after the first and before the last of the others."""
     t: Floats
     x: Floats
     u: Floats
 
 
 def looks_at_ends(run: Run, stop: float, show: float) -> Looks | None:
-    """The present state, and those at the ends of the next fixed steps, to `stop` or the one beyond `show`; None if there are none,
-    or if the first fails."""
+    """The present state, and those at the ends of the next fixed steps, up to `stop` or the first end beyond `show`; None if there
+    are none, or if the first fails."""
     grid = step_rows(*run.pace, run.t, min(stop, next_multiple(run, show)))
     counts = (grid[:, loops.STOP] - grid[:, loops.BEGIN]).astype(int)
     n = min(int(counts.sum()), AT_ONCE)
@@ -91,7 +91,7 @@ def looks_at_ends(run: Run, stop: float, show: float) -> Looks | None:
 
 
 def looks_along(run: Run, grid: Floats, times: Floats) -> Looks | None:
-    """At times along fixed steps, the first of which is the present; as far as they are finite."""
+    """States at times along fixed steps, the first of which is the present, as long as they are finite."""
     small = SHORT*(times[-1] - times[0])
     more = np.array([times[0] + small, times[-1] - small])
     order = np.argsort(np.append(times[1:], more), kind="stable")
@@ -109,9 +109,9 @@ def looks_along(run: Run, grid: Floats, times: Floats) -> Looks | None:
     return looks_along(run, grid, times[:n]) if n > 1 else None
 
 
-# ---- where the next one happens --------------------------------------------------------------------------------------------
+# ---- the next event --------------------------------------------------------------------------------------------
 def happen_now(run: Run, events: Sequence[Event], seen: dict[str, float]) -> list[Event]:
-    """Those that happen at once: their conditions hold at the start, or a law has just set the signal that they wait for."""
+    """Events that occur now: their conditions hold at the start, or a law has just set their signal."""
     now = excess(run, events, np.array([run.t]), run.x[:1], run.u[:1])[:, 0]
     never = {event.name: -1.0 if event.conditions else value for event, value in zip(events, now.tolist(), strict=True)}
     found = [event for event, value in zip(events, now, strict=True)
@@ -121,14 +121,14 @@ def happen_now(run: Run, events: Sequence[Event], seen: dict[str, float]) -> lis
 
 
 def next_moment(run: Run, events: Sequence[Event], stop: float, show: float) -> tuple[float, list[Event]]:
-    """Up to where one can go, at most to `stop`, and the events that happen there, if any do."""
+    """The time up to which the run can advance, at most `stop`, and the events that occur there."""
     if run.plan.method in FIXED:
         return _fixed_moment(run, events, stop, show)
     return _adaptive_moment(run, events, stop, show)
 
 
 def _fixed_moment(run: Run, events: Sequence[Event], stop: float, show: float) -> tuple[float, list[Event]]:
-    """Over the ends of steps to the start of the one in which something happens, or may, or, from there, into it."""
+    """The start of the next step in which an event occurs or may occur; if that is the present step, the time inside it."""
     seen = looks_at_ends(run, stop, show)
     if seen is None:
         return stop, []
@@ -143,20 +143,20 @@ def _fixed_moment(run: Run, events: Sequence[Event], stop: float, show: float) -
 
 
 def _adaptive_moment(run: Run, events: Sequence[Event], stop: float, show: float) -> tuple[float, list[Event]]:
-    """The end of the next step, which is tried; or the moment inside it at which something happens."""
+    """The end of the next step, from a trial; or the time of an event inside it."""
     kept = {name: getattr(run, name).copy() for name in ("x", "u", "carry", "failed", "passed")}
     counts = {name: getattr(run, name) for name in ("t", "done", "steps", "rejected", "shown", "shown_x", "budget", "watch")}
     shown = counts["shown_x"].copy()
     run.budget, run.watch = run.steps + 1, run.watch[:0]
     run_adaptive(run, stop, show)
-    end = run.t if run.t > counts["t"] else run.shown                       # the step may lead beyond what is to be shown
+    end = run.t if run.t > counts["t"] else run.shown                       # the step may end after `show`
     for name, values in kept.items():
         getattr(run, name)[:] = values
     for name, value in counts.items():
         setattr(run, name, value)
     if run.shown_x is not run.x:
         run.shown_x[:] = shown
-    steps = np.linspace(0.0, 1.0, LOOKS + 1)*(end - run.t)                  # long steps: what begins inside may end there, too
+    steps = np.linspace(0.0, 1.0, LOOKS + 1)*(end - run.t)                  # long steps: a condition may begin and end inside
     seen = looks_along(run, np.array([[run.t, end - run.t, 0.0, 1.0]]), run.t + steps)
     if seen is not None:
         sure, maybe = between(run, events, seen)
@@ -167,7 +167,7 @@ def _adaptive_moment(run: Run, events: Sequence[Event], stop: float, show: float
 
 
 def excess_after(run: Run, event: Event, step: float) -> float:
-    """Of an event, after a step of this length from the present state."""
+    """The excess of an event after a step of this length from the present state."""
     x = run.states_after(run.t, step) if step else run.x[:1]
     u = run.rates(0, run.t + step, run.t + step, x[0])[1][None] if run.laws.table[0] else run.u[:1]
     return float(excess(run, [event], np.array([run.t + step]), x, u)[0, 0])
@@ -175,8 +175,8 @@ def excess_after(run: Run, event: Event, step: float) -> float:
 
 # ---- between two looks -----------------------------------------------------------------------------------------------------
 def between(run: Run, events: Sequence[Event], seen: Looks) -> tuple[np.ndarray, np.ndarray]:
-    """Truth values (events, intervals): where an event happens from one look to the next, for sure; and where it may, although it
-    is not seen at either."""
+    """Flags (events, intervals): where an event certainly occurs between two looks; and where it may occur, although it shows at
+    neither end."""
     found, t, small = margins(run, events, *seen), seen.t[:-2], seen.t[-2] - seen.t[0]
     sure = np.array([happens(event, *(sides.min(axis=0)[part] for part in (slice(0, -3), slice(1, -2))))
                      for event, sides in zip(events, found, strict=True)])
@@ -185,11 +185,11 @@ def between(run: Run, events: Sequence[Event], seen: Looks) -> tuple[np.ndarray,
 
 
 def _may_happen(event: Event, t: Floats, sides: Floats, small: float) -> np.ndarray:
-    """(intervals,): whether all sides may hold together inside of one, at whose ends they do not.
+    """(intervals,): whether all sides may hold together inside an interval although they do not at its ends.
 
-    In an interval a quantity that bends one way is below its chord, or below both lines that lead into the interval from outside:
-    those through the looks before, and after; at the first and the last look, its tangents."""
-    if not event.conditions:                                                # from the side on which it is
+    In an interval, a convex quantity is below its chord, and a concave one is below both lines that extend into the interval from
+    the looks before and after it; at the first and the last look, these are its tangents."""
+    if not event.conditions:                                                # from its present side
         turned = np.where(sides[:, :-3] < 0.0, 1.0, -1.0)
         one_way = {"rising": turned > 0.0, "falling": turned < 0.0, "both": turned != 0.0}[event.direction][0]
         upward, downward = (_bound(t, sign*sides, small) >= 0.0 for sign in (1.0, -1.0))
@@ -199,7 +199,7 @@ def _may_happen(event: Event, t: Floats, sides: Floats, small: float) -> np.ndar
 
 
 def _bound(t: Floats, sides: Floats, small: float) -> Floats:
-    """(intervals,): what the least of the sides is below, everywhere in each interval."""
+    """(intervals,): an upper bound of the smallest side in each interval."""
     m, h = sides[:, :-2], np.diff(t)
     slopes = np.diff(m)/h
     before = np.column_stack([(sides[:, -2] - m[:, 0])/small, slopes[:, :-1]])
@@ -213,7 +213,7 @@ def _bound(t: Floats, sides: Floats, small: float) -> Floats:
 
 def within(run: Run, events: Sequence[Event], sure: np.ndarray, maybe: np.ndarray, low: float, high: float
            ) -> tuple[float, list[Event]] | None:
-    """The first moment between steps of two lengths at which an event happens that does, or may; None if none does."""
+    """The first time between steps of two lengths at which a certain or possible event occurs; None if none does."""
     known = [(event, high) for event, own in zip(events, sure, strict=True) if own]
     for event in (event for event, own in zip(events, maybe, strict=True) if own):
         known += [(event, peak)] if (peak := _peak(run, event, low, high)) is not None else []
@@ -223,8 +223,8 @@ def within(run: Run, events: Sequence[Event], sure: np.ndarray, maybe: np.ndarra
 
 
 def _peak(run: Run, event: Event, low: float, high: float) -> float | None:
-    """A length between two at which an event has happened, that has not at either: by golden sections towards the greatest excess,
-    of which there is one."""
+    """A step length between two at which an event has occurred, although it has at neither: by golden-section search for the single
+    maximum of the excess."""
     sign = 1.0 if event.conditions or excess_after(run, event, low) < 0.0 else -1.0
     share, known, least = (np.sqrt(5.0) - 1.0)/2.0, dict[float, float](), SHORTEST*(high - low)
 
@@ -243,8 +243,8 @@ def _peak(run: Run, event: Event, low: float, high: float) -> float | None:
 
 
 def inside(run: Run, events: Sequence[tuple[Event, float]], low: float) -> tuple[float, list[Event]]:
-    """The first moment after a step of a length at which one of events happens, each of which has after another; and those that
-    do."""
+    """The first time after a step of length `low` at which one of the events occurs, each before its own upper length; and the
+    events at that time."""
     from scipy.optimize import brentq  # slow to import
     tolerance = max(SHARE*max(high for _, high in events), float(np.spacing(run.t + low)))
 

@@ -1,7 +1,7 @@
 """Integrate a model from an initial state."""
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.compile.batch import APART, choosing
-from bough.compile.coordinates import holdable, sticking
+from bough.compile.coordinates import holdable, member_of, sticking
 from bough.compile.friction_tank_tables import can_empty
 from bough.compile.layout import Floats
 from bough.describe.numeric import shown
@@ -25,7 +25,7 @@ from bough.integrate.event_handler import EventHandler
 from bough.integrate.laws import Laws, continuous_states
 from bough.integrate.methods import ADAPTIVE, FIXED, IMPLICIT
 from bough.integrate.run import ATOL, RTOL, STIFF, Plan, Progress, Run
-from bough.integrate.start import initial_states, member_of, starting_masses
+from bough.integrate.start import initial_states, member_model, starting_masses
 from bough.integrate.step_safety import (
     LEADING,
     UNRESOLVED,
@@ -55,7 +55,8 @@ OPEN_GAP = 1e-6                     # m or rad: a loop that is open by more is n
 
 
 class Integration:
-    """A model on its way: one run of all states of a batch; or, with events, one of each, for each meets them at its own times."""
+    """The integration of a model: one run for all states of a batch or, with events, a run for each, since events occur at
+    different times."""
 
     def __init__(self, model: Model, *, q0: ArrayLike | None = None, v0: ArrayLike | None = None, wheels0: ArrayLike | None = None,
                  orbit0: ArrayLike | None = None, tanks0: ArrayLike | None = None, t0: float = 0.0, dt: float | None = None,
@@ -67,11 +68,10 @@ class Integration:
                  hold: Sequence[str] = (), audit: bool = False, sampling: Sampling | None = None, x: Floats | None = None,
                  batched: bool = True, numbers: Sequence[int] | None = None, pars: Floats | None = None,
                  reproducible: bool = False, teeth: Sequence[str] | None = None) -> None:
-        """Without a sampling, only the ends of what it is asked to do are recorded.  `audit`: integrate the work of the inputs,
-        too.  `x`: rows of states that are known to be right, from which a run goes on, a batch or one.  `numbers` of the rows, by
-        which the noise of each is drawn, if they are part of something larger.  `pars`: what parameters make, if known.
-        `reproducible`: what a run gives depends on nothing but itself: how many there are beside it does not matter.  `teeth`:
-        which elastic ones are watched, if that is known from before."""
+        """Without a sampling, only the ends of the requested intervals are recorded. `audit`: also integrate the work of the
+        inputs. `x`: rows of valid states to resume from. `numbers`: numbers of the rows, as seeds of their noise, if they are part
+        of a larger set. `pars`: table parameters for `parameters`, if known. `reproducible`: the bits of a run do not depend on the
+        number of runs next to it. `teeth`: couplings whose elastic teeth are watched, if known."""
         steps = {"dt": dt, "rtol": rtol, "atol": atol, "first_step": first_step, "max_step": max_step}
         check_options(method, dynamics, steps)
         check_kinds(laws, reproducible)
@@ -84,7 +84,7 @@ class Integration:
             method, self.choice = choose_method(self.trial(model, given | {
                 "laws": laws, "control": control, "control_period": control_period, "t0": t0}), steps)
         self.model, self.parameters, fixed = model, parameters, method in FIXED
-        every = [*laws, control] if isinstance(laws, Iterable) else []
+        every = [*laws, control]
         extended = model.with_law_states(len(continuous_states(every)) + audit)
         system = model.system
         masses = starting_masses(model, tanks0) if x is None else extended.state(x).tanks
@@ -112,14 +112,14 @@ class Integration:
         tableau = np.zeros(0) if compiled is None else corrected(compiled(), chosen, speeds=method != "euler-cromer")
         self.plan = Plan(method, float(dt) if fixed and dt is not None else None, (rtol or RTOL, atol or ATOL), first_step,
                          max_step or np.inf, dynamics, tableau, chosen == "projection" and method not in STIFF)
-        self.end: float | None = None                                   # when it is planned to end
+        self.end: float | None = None                                   # planned end time
         self.checks: list[StepCheck] = []
-        self.unresolved: bool | None = None                             # whether steps are longer than springs or modes want them
+        self.unresolved: bool | None = None                             # whether steps are too long for springs or modes
         self.errors: list[ErrorEstimate] = []
         self.warned: list[str] = []
-        self.checkpoint: float | None = None                            # s between two checkpoints, where samples are streamed
+        self.checkpoint: float | None = None                            # s between checkpoints, if samples are streamed
         self.start, self.sampling = float(t0), sampling
-        self.lanes = None if not reproducible else APART if fixed and not self.events else ONE      # None: by their number
+        self.lanes = None if not reproducible else APART if fixed and not self.events else ONE      # None: by the number of runs
         if self.events and len(x) > 1 and control is not None and not hasattr(control, "address"):
             raise StateError("a batch with events, or stops, and a Python controller; simulate its members one by one, or use a "
                              "compiled controller (bough.controller)")
@@ -139,23 +139,23 @@ class Integration:
                                                                                       dt if fixed else None))
 
         def alone(i: int) -> Run:
-            """A run with events, on a model with its own parameters: what events and stops wait for may be among them."""
+            """A run with events, on a model with its own parameters, which may affect events and stops."""
             if parameters is None:
                 return run(extended, pars, slice(i, i + 1), None, EventHandler(extended, teeth=self.teeth))
-            base = model.with_parameters(member_of(parameters, i) or {}).with_law_states(extended.layout.law_states)
+            base = member_model(model, parameters, i).with_law_states(extended.layout.law_states)
             own = stabilized(base, base.tables.pars, chosen, method, dt if fixed else None)
             return run(base, own, slice(i, i + 1), None, EventHandler(base, teeth=self.teeth))
 
-        every_member = None if parameters is None else [member_of(parameters, i) or {} for i in range(len(x))]
+        every_member = None if parameters is None else [member_of(parameters, i) for i in range(len(x))]
         self.runs = [alone(i) for i in range(len(x))] if self.events else [run(extended, pars, slice(None), every_member)]
 
     @classmethod
     def trial(cls, model: Model, options: Mapping[str, Any]) -> Callable[[str], Run]:
-        """By method, a run at its start, to look at."""
+        """A function that returns, for a method, a run at its start."""
         return lambda method: cls(model, method=method, dt=1e-3, **options).runs[0]
 
     def advance(self, until: float, progress: Progress | None = None, goal: float | None = None) -> None:
-        """Samples up to a time; what ends it early is noted.  `goal`: when all will be done."""
+        """Integrate and record up to a time; failures are noted.  `goal`: the final time, for the progress."""
         goal = until if goal is None else goal
         if isinstance(progress, Bar):
             progress.seconds = (goal - self.start)*sum(len(run.x) for run in self.runs)
@@ -169,20 +169,20 @@ class Integration:
                     break
 
     def go_to(self, until: float, progress: Progress | None = None, goal: float | None = None) -> None:
-        """On to a time, with the samples that are due before."""
+        """Advance to a time, with all samples up to it."""
         for run in self.runs:
             self._make_ready(run, until)
             run.extend(np.array([until]) if self.sampling is None else self.sampling.between(run.last_sample, until))
         self.advance(until, progress, goal)
 
     def _make_ready(self, run: Run, until: float) -> None:
-        """For the samples up to a time, which must fit the memory."""
+        """Check that the samples up to a time fit into memory."""
         self._drop_end(run)
         if self.sampling is not None:
             run.check_samples(run.done + self.sampling.count(run.last_sample, until))
 
     def _drop_end(self, run: Run) -> None:
-        """A sample that was only the end of what was done before is none of what goes on."""
+        """Drop the last sample if it was only the end of an earlier interval."""
         if self.sampling is None or run.done < (2 if run.dropped == -np.inf else 1):
             return
         due = self.sampling.due(run.last_sample)
@@ -195,12 +195,12 @@ class Integration:
             run.carry[:, loops.NEXT] = run.done
 
     def drop_samples(self) -> None:
-        """Forget what was recorded: it is kept elsewhere."""
+        """Drop the recorded samples, which are stored elsewhere."""
         for run in self.runs:
             run.drop_samples()
 
     def finish(self, until: float, progress: Progress | None = None) -> None:
-        """On to the end, which is a sample too."""
+        """Advance to the end, and record a sample there."""
         self.end = until
         for run in self.runs:
             self._make_ready(run, until)
@@ -211,7 +211,7 @@ class Integration:
             self.check_after()
 
     def look_ahead(self, until: float) -> None:
-        """Once, warn of fixed steps that are too long for what is about to move."""
+        """Warn, once, of fixed steps that are too long for the system."""
         if self.plan.dt is None or self.checks:
             return
         if self.unresolved is None:
@@ -234,16 +234,16 @@ class Integration:
                 if error.share > WRONG:
                     self.warn(f"the run is stable, but its error is {error}; take a shorter dt or a method of higher order, and "
                               "compare")
-        if told := next(filter(None, (unfollowed(run) for run in self.runs if not run.failure)), None):
-            self.warn(told)
+        if text := next(filter(None, (unfollowed(run) for run in self.runs if not run.failure)), None):
+            self.warn(text)
 
     def warn(self, text: str) -> None:
-        """Say it aloud, and keep it."""
+        """Issue a warning, and keep its text."""
         self.warned.append(text)
         warnings.warn(f"system '{self.model.system.name}': {text}", StepWarning, stacklevel=5)
 
     def memory(self) -> dict[str, Any]:
-        """What is needed to go on later, but for the samples: texts and numbers."""
+        """All data needed to resume, except the samples: strings and numbers."""
         sampling = None if self.sampling is None else (self.sampling.start, self.sampling.period)
         return {"options": self.options, "batched": self.batched, "assembled": self.assembled, "sampling": sampling,
                 "end": self.end, "checkpoint": self.checkpoint, **remember(self.runs)}
@@ -251,7 +251,7 @@ class Integration:
     @classmethod
     def resumed(cls, model: Model, memory: Mapping[str, Any], samples: Mapping[str, Floats], laws: Sequence[Any] = (),
                 control: Any = None) -> Self:
-        """Where another one was; `samples`: what it had recorded, t, x, u and law_states."""
+        """The integration that continues from the memory of another one, with its samples t, x, u and law_states."""
         x = np.concatenate([run["x"] for run in memory["runs"]])
         sampling = None if memory["sampling"] is None else Sampling(*memory["sampling"])
         found = cls(model, **memory["options"], laws=laws, control=control, sampling=sampling, x=x, batched=memory["batched"])
@@ -276,7 +276,7 @@ class Integration:
         return next((run.failure for run in self.runs if run.failure), None)
 
     def trajectory(self) -> Trajectory:
-        """What was recorded so far."""
+        """The samples recorded so far."""
         done = max(run.done for run in self.runs)
         longest = next(run for run in self.runs if run.done == done)
         x, u = (np.concatenate([_padded(run.recorded[i], done) for run in self.runs]) for i in (0, 1))
@@ -296,13 +296,13 @@ class Integration:
 
 
 def law_starts(options: Mapping[str, Any]) -> list[float]:
-    """Initial values of what is integrated with the mechanics: states of laws, then the work of the inputs."""
+    """Initial values of additional states: states of laws, then the work of the inputs."""
     return continuous_states([*options.get("laws", ()), options.get("control")]) + [0.0]*bool(options.get("audit"))
 
 
 def started(model: Model, t0: float, options: Mapping[str, Any]) -> tuple[Floats, bool, Any]:
-    """By the options of an integration: (rows, nx) of states at the start, with closed loops; whether it is a batch; what closing
-    changed."""
+    """From the options of an integration: initial states (rows, nx) with closed loops; whether it is a batch; the change made by
+    closing the loops, in words."""
     given = [options.get(name) for name in ("q0", "v0", "wheels0", "orbit0", "tanks0", "parameters")]
     x, batched = initial_states(model, t0, *given)
     parameters = given[-1]
@@ -311,7 +311,7 @@ def started(model: Model, t0: float, options: Mapping[str, Any]) -> tuple[Floats
 
 
 def _padded(samples: Floats, n: int) -> Floats:
-    """(rows, n, ...): NaN behind those of a run that ended early."""
+    """(rows, n, ...): padded with NaN after the end of runs that ended early."""
     missing = np.full((len(samples), n - samples.shape[1], samples.shape[2]), np.nan)
     return np.concatenate([samples, missing], axis=1)
 
@@ -325,7 +325,7 @@ def integrate(model: Model, *, until: float, t0: float = 0.0, sample_rate: float
 
 
 def begin(model: Model, *, until: float, t0: float = 0.0, sample_rate: float | None = None, **options: Any) -> Integration:
-    """An integration at its start, that takes its samples by rate; or, if there is none, about a hundred in all."""
+    """An integration at its start, with samples at a rate or, by default, about a hundred in all."""
     t0 = moment("t0", t0)
     if not (isinstance(until, int | float | np.number) and t0 < until <= sys.float_info.max):
         raise StateError(f"until is {shown(until)}; give the end time in seconds, a number greater than {t0:g}")
@@ -342,7 +342,7 @@ def steps_of(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_kinds(laws: object = (), reproducible: object = False) -> None:
-    """What is no list or truth value where one is meant."""
+    """Raise if laws is not a list, or reproducible not a bool."""
     if not isinstance(laws, Sequence) or isinstance(laws, str | bytes):
         raise StateError(f"laws is {laws!r}; give a list of laws, laws=[...]")
     if not isinstance(reproducible, bool | np.bool_):
@@ -367,7 +367,8 @@ def check_options(method: str, dynamics: str, steps: Mapping[str, Any]) -> None:
 
 
 def check_friction(model: Model, method: str, dynamics: str) -> None:
-    """Sticking and contacts are found inside compiled steps, sticking by O(N); so is the end of propellant."""
+    """Raise if the method cannot locate sticking, contacts or empty tanks: they are found inside compiled steps, sticking by
+    O(N)."""
     unable = method in STIFF
     if unable and (played := touching(model.system)):
         raise StateError(f"coupling '{played[0].name}' has backlash, whose contacts the method '{method}' cannot find inside its "
@@ -385,14 +386,14 @@ def check_friction(model: Model, method: str, dynamics: str) -> None:
                          f"'{dynamics}' out")
 
 
-# ---- what may be wrong with what was recorded ------------------------------------------------------------------------------
+# ---- checks of the recorded samples ------------------------------------------------------------------------------
 def cut_at(trajectory: Trajectory, samples: int, failure: str) -> Trajectory:
-    """Without what came after so many samples."""
-    return trajectory.first(max(samples, 1), failure=failure)
+    """The first samples, with a failure."""
+    return trajectory.part(slice(max(samples, 1)), failure=failure)
 
 
 def check_whole(trajectory: Trajectory, until: float) -> Trajectory:
-    """No run ends early without saying so."""
+    """Mark runs that ended early without a reason as failed."""
     reached = np.asarray(np.isfinite(trajectory.x).all(axis=2))
     if trajectory.failure is None and not (reached.all() and trajectory.t[-1] == until):
         row, sample = (np.argwhere(~reached)[0].tolist() if not reached.all() else (0, -1))
@@ -403,13 +404,13 @@ def check_whole(trajectory: Trajectory, until: float) -> Trajectory:
 
 
 def cut_held_wheels(trajectory: Trajectory, run: Run) -> Trajectory:
-    """A compiled law may not drive a wheel whose speed is held: the run is cut where it does."""
+    """Cut the run where a compiled law drives a wheel whose speed is held."""
     held = run.driven_but_held(trajectory.u)
     return trajectory if held is None else cut_at(trajectory, *held)
 
 
 def cut_contradictions(trajectory: Trajectory) -> Trajectory:
-    """Loops that what is prescribed pulls open: the run is cut where that begins."""
+    """Cut the run where prescribed motions open a loop."""
     model, states = trajectory.model, trajectory.state
     if not (model.constrained and holdable(model.system)):
         return trajectory
@@ -430,7 +431,7 @@ def cut_contradictions(trajectory: Trajectory) -> Trajectory:
 
 
 def step_lines(model: Model) -> list[tuple[str, str]]:
-    """Label and text, for `bough check`: how fast a model is at its start, how long steps may be, what its settings ask for."""
+    """Label and text, for `bough check`: the fastest motion at the start, the longest stable step, and the step of the settings."""
     settings = model.system.settings
     given = settings.method if settings is not None and settings.method in FIXED else "rk4"
     hold = (settings and settings.hold) or ()

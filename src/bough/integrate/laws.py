@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.analyze.signals import control_names, input_entries, outputs
+from bough.analyze.signals import check_ports, control_names, input_entries, outputs
 from bough.compile.layout import Floats
 from bough.errors import StateError, nearest
 from bough.integrate.compiled import callback
@@ -60,7 +60,7 @@ class Law:
             inspect.signature(function).bind(*form)
         except TypeError as error:
             raise StateError(f"law '{self.name}' is called as {self.name}({', '.join(form)}): {error}") from None
-        except ValueError:                                              # some builtins tell nothing
+        except ValueError:                                              # builtins without a signature
             pass
 
     def __repr__(self) -> str:
@@ -82,28 +82,20 @@ def law(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 
 
 # ---- sampled laws ----------------------------------------------------------------------------------------------------------
-def check_names(law: Any, what: str, given: Sequence[str], known: Mapping[str, Any]) -> None:
-    """Ports that a law names must be there."""
-    for name in given:
-        if not isinstance(name, str) or name not in known:
-            there = f"; there are {', '.join(known)}" if known else f"; the system has none: declare it with System.{what}"
-            raise StateError(f"law '{law.name}': there is no {what} '{name}'{nearest(name, known) or there}")
-
-
 @dataclass
 class Asked:
-    """What is common to the ways in which laws are asked: it turns what they return into rows of controls."""
+    """Base of the callers of laws: converts returned values to rows of controls."""
     model: Model
     name: str
-    batched: bool                                       # asked for all rows at once; else for one after the other
-    places: Mapping[str, list[int]]                     # what it may set
+    batched: bool                                       # called for all rows at once; otherwise row by row
+    places: Mapping[str, list[int]]                     # entries that it may set
     late: frozenset[int]                                # entries that a continuous law sets at every stage
-    z: Floats = field(default_factory=lambda: np.zeros((0, 0)))                         # (rows, states) of its own
+    z: Floats = field(default_factory=lambda: np.zeros((0, 0)))                         # (rows, states) of the law
     generators: list[np.random.Generator] = field(default_factory=list)                 # by row: of the noise of what it reads
 
     def turns(self, rows: int) -> list[slice]:
-        """Rows that a law in Python is asked for together: what NumPy makes of one may depend on those beside it (of a product of
-        matrices it does), so that runs which are to have bits of their own are asked for one by one."""
+        """Rows for which a Python law is called together. Results of NumPy may depend on the number of rows (matrix products do),
+        so reproducible runs are evaluated one by one."""
         return [slice(0, rows)] if self.batched else [slice(row, row + 1) for row in range(rows)]
 
     def numbers(self, given: Any, rows: int, shapes: Sequence[tuple[int, ...]], where: str, wanted: str) -> Floats:
@@ -119,7 +111,7 @@ class Asked:
         return array.astype(float)
 
     def fill(self, given: Mapping[str, Any], controls: Floats) -> None:
-        """Put {name: value} into rows of controls."""
+        """Write {name: value} to rows of controls."""
         for name, value in given.items():
             if name not in self.places:
                 raise StateError(f"it returned '{name}', which is no input, no joint of one degree of freedom and no driven wheel "
@@ -131,7 +123,7 @@ class Asked:
             controls[:, entries] = found.reshape(-1, 1) if n == 1 else found
 
     def check(self, controls: Floats) -> Floats:
-        """No torque for a wheel whose speed is held, and finite numbers only."""
+        """Raise if a wheel with a held speed gets a torque, or a value is not finite."""
         model = self.model
         for j, wheel in enumerate(model.system.wheels.values()):
             if not wheel.driven and controls[:, model.nv + j].any():
@@ -148,11 +140,11 @@ class Asked:
         return controls
 
 
-See = Callable[[Iterable[str]], dict[str, Floats]]          # by output, (rows, size): what it is now
+See = Callable[[Iterable[str]], dict[str, Floats]]          # by output, (rows, size): present values
 
 
 class Seen(dict[str, Any]):
-    """Outputs by name, as a law sees them."""
+    """Outputs by name, as passed to a law."""
 
     def __missing__(self, name: str) -> Any:
         known = ", ".join(self) or "none"
@@ -162,11 +154,7 @@ class Seen(dict[str, Any]):
 def measure(model: Model, names: Iterable[str], t: Floats, x: Floats, u: Floats) -> dict[str, Floats]:
     """By output, (rows, size), of states x at times t (rows,), and inputs u."""
     state, inputs = model.state(x), model.input_layout.view(u)
-    options: dict[str, Any] = {"wheels": state.wheels, "motors": inputs.motors} if model.nw else {}
-    if model.in_orbit:
-        options["orbit"] = state.orbit
-    if model.system.tanks:
-        options["tanks"] = state.tanks
+    options: dict[str, Any] = model.state_options(state) | ({"motors": inputs.motors} if model.nw else {})
     batch = model.batch(state.q, state.v, inputs.tau, t=t, inputs=model.named_inputs(inputs.ports), **options)
     return outputs(model, batch, names)
 
@@ -182,7 +170,7 @@ class AskedTorques(Asked):
             inspect.signature(function).bind(0.0, *"qvw")
         except TypeError as error:
             raise StateError(f"control cannot be called as control(t, q, v, wheels): {error}; let it take these four") from None
-        except ValueError:                                              # some builtins tell nothing
+        except ValueError:                                              # builtins without a signature
             pass
         super().__init__(model, "control", batched, input_entries(model), late)
         self.function = function
@@ -213,8 +201,8 @@ class AskedByName(Asked):
                  seed: Sequence[int]) -> None:
         known, entries = model.system.outputs, input_entries(model)
         self.outputs = tuple(known) if law.outputs is None else law.outputs
-        check_names(law, "output", self.outputs, known)
-        check_names(law, "input", law.inputs or (), entries)
+        check_ports(law, "output", self.outputs, known)
+        check_ports(law, "input", law.inputs or (), entries)
         allowed = entries if law.inputs is None else {name: entries[name] for name in law.inputs}
         super().__init__(model, f"law '{law.name}'", batched, allowed, late)
         twice = [name for name in law.inputs or () if late & set(entries[name])]
@@ -226,7 +214,7 @@ class AskedByName(Asked):
         self.generators = [np.random.Generator(np.random.PCG64([*seed, member])) for member in members] if noisy else []
 
     def measured(self, see: See) -> dict[str, Floats]:
-        """What the law sees, by output, (rows, size): with noise, in steps of the quantum."""
+        """Values for the law, by output, (rows, size): with noise and quantization."""
         found = see(self.outputs)
         for name, values in found.items():
             output = self.model.system.outputs[name]
@@ -281,25 +269,25 @@ class AskedByName(Asked):
 
 @dataclass
 class SampledLaw:
-    """When a law is asked, and what of it acts; `ask(t, x, see)` gives rows of controls."""
+    """The call times of a law, and its values in force; `ask(t, x, see)` returns rows of controls."""
     ask: AskedTorques | AskedByName
     start: float
     period: float
     delay: float
-    held: Floats                                                        # (rows, controls) what acts now
+    held: Floats                                                        # (rows, controls) in force
     calls: int = 0                                                      # so far
-    coming: list[tuple[float, Floats]] = field(default_factory=list)    # what will act, and from when on
+    coming: list[tuple[float, Floats]] = field(default_factory=list)    # values after the delay, and their times
 
     @property
     def next_call(self) -> float:
         return self.start + self.calls*self.period
 
     def next_times(self) -> list[float]:
-        """When something happens: it is asked, or what it gave begins to act."""
+        """Times of the next call, and of the next delayed value."""
         return [self.next_call, *(time for time, _ in self.coming[:1])]
 
     def update(self, t: float, x: Floats, see: See) -> bool:
-        """Ask it if it is time, and let act what was waiting; whether anything changed."""
+        """Call the law if it is due, and activate delayed values; whether anything changed."""
         now, changed = t + SAME*abs(t), False
         if self.next_call <= now:
             self.coming.append((self.next_call + self.delay, self.asked(t, x, see)))
@@ -309,7 +297,7 @@ class SampledLaw:
         return changed
 
     def asked(self, t: float, x: Floats, see: See) -> Floats:
-        """What it says; whatever goes wrong is told by its name."""
+        """The values of the law; errors name it."""
         try:
             return self.ask(t, x, see)
         except Exception as error:
@@ -317,7 +305,7 @@ class SampledLaw:
             raise StateError(f"{self.ask.name} failed at t = {t:.6g} s: {kind}{error}") from error
 
     def memory(self) -> dict[str, Any]:
-        """What has to be kept to go on: numbers and texts only."""
+        """All data needed to resume: numbers and strings only."""
         own = {"z": self.ask.z.tolist(), "generators": [draw.bit_generator.state for draw in self.ask.generators]}
         coming = [(t, values.tolist()) for t, values in self.coming]
         return {"calls": self.calls, "held": self.held.tolist(), "coming": coming, **own}
@@ -332,7 +320,7 @@ class SampledLaw:
 
 # ---- laws of a run ---------------------------------------------------------------------------------------------------------
 def continuous_states(laws: Iterable[Any]) -> list[float]:
-    """Initial values of the states of laws that are integrated with the mechanics, which lie behind those of the model in x."""
+    """Initial values of the states of continuous laws, which follow those of the model in x."""
     return [value for law in laws if isinstance(law, Controller) and law.period is None for value in law.states]
 
 
@@ -342,8 +330,6 @@ class Laws:
     def __init__(self, model: Model, laws: Sequence[Any], control: Any, members: Sequence[int], batched: bool, start: float,
                  dt: float | None, control_period: float | None, seed: int, audit: bool) -> None:
         """`members`: which of a batch they act on."""
-        if isinstance(laws, Law | Controller | str) or not isinstance(laws, Iterable):
-            raise StateError(f"laws is {laws!r}; give a list of laws, laws=[...]")
         if not (isinstance(seed, int | np.integer) and seed >= 0):
             raise StateError(f"seed is {seed!r}; give a whole number, 0 or more")
         given = [law if isinstance(law, Law | Controller) else Law(law) for law in laws]
@@ -356,7 +342,7 @@ class Laws:
         late = frozenset(entry for law in continuous for entry in controlled(model, law))
         self.late, self.sampled = late, list[SampledLaw]()
         none = np.zeros((len(members), model.input_layout.controls.stop))
-        self.base = none.copy()                                         # what a user has set
+        self.base = none.copy()                                         # set by the user
         for i, law in enumerate(given):
             if law not in continuous:
                 period = sampling_period(f"law '{law.name}'", "period", law.period, dt)
@@ -371,16 +357,16 @@ class Laws:
             raise StateError("control_period is given but control is not a Python function; a compiled law acts continuously")
 
     def use(self, model: Model) -> None:
-        """Where continuous laws find what they read: in the tables of what holds now."""
+        """Rebuild the table of continuous laws for the active model."""
         self.table, self.scratch = law_table(model, self.continuous, self.audit)
 
     def next_time(self, after: float) -> float:
-        """When one of them is asked next, or what it gave begins to act."""
+        """The next time at which a law is called or a delayed value takes effect."""
         later = after + SAME*abs(after)
         return min((t for law in self.sampled for t in law.next_times() if t > later), default=np.inf)
 
     def update(self, t: float, x: Floats, u: Floats, see: See) -> bool:
-        """Ask those whose time it is, and put what acts now into the rows of u; whether anything changed."""
+        """Call the laws that are due, and write the values in force to the rows of u; whether anything changed."""
         changed = [law.update(t, x, see) for law in self.sampled]
         if any(changed):
             self.put(u)
@@ -406,7 +392,7 @@ def sampling_period(who: str, option: str, period: float | None, dt: float | Non
 
 
 def number(value: Any) -> bool:
-    """Whether it is one, and finite."""
+    """Whether a value is a finite number."""
     try:
         return isinstance(value, int | float | np.integer | np.floating) and math.isfinite(value)
     except OverflowError:                                               # an integer that no float holds
@@ -418,13 +404,13 @@ def controlled(model: Model, law: Controller) -> list[int]:
     if law.inputs is None:
         return list(range(model.nv + model.nw))
     entries = input_entries(model)
-    check_names(law, "input", law.inputs, entries)
+    check_ports(law, "input", law.inputs, entries)
     return [entry for name in law.inputs for entry in entries[name]]
 
 
 def law_table(model: Model, laws: Sequence[Controller], audit: bool, duals: bool = False) -> tuple[NDArray[np.int64], int]:
-    """The table of continuous laws (see `compiled.callback`), and how many doubles asking one takes; with an audit, the last entry
-    of x is the work of the inputs; for duals, the laws with derivatives."""
+    """The table of continuous laws (see `compiled.callback`), and the scratch size of a call; with an audit, the last entry of x is
+    the work of the inputs; for duals, the laws with derivatives."""
     header, rows, lists, room = [len(laws), 0, (model.layout.nx - 1)*audit], list[int](), list[int](), 0
     state = model.layout.laws.start
     first_list = callback.LAWS + callback.LAW_ROW*len(laws)
@@ -442,11 +428,11 @@ def law_table(model: Model, laws: Sequence[Controller], audit: bool, duals: bool
 
 
 def read_places(model: Model, law: Controller) -> list[int]:
-    """Where in ws what a continuous law reads is."""
+    """Places in ws of the values that a continuous law reads."""
     if law.outputs is None:
         x = model.tables.size(f.WS_X)
         return list(range(x, x + model.nq + model.nv + model.nw))
-    check_names(law, "output", law.outputs, model.system.outputs)
+    check_ports(law, "output", law.outputs, model.system.outputs)
     for name in law.outputs:
         output, why = model.system.outputs[name], model.tables.outputs[name].problem
         if output.noise or output.quantum:

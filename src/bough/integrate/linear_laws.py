@@ -1,4 +1,4 @@
-"""A linear controller as a compiled law, so that the design itself is simulated."""
+"""A linear controller as a compiled law, to simulate the design itself."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -31,10 +31,6 @@ def law(controller: LinearSystem, model: Model, *, about: LinearSystem | None = 
     delay : float
         With a discrete controller: delay until its outputs take effect [s].
 
-    Returns
-    -------
-    Controller
-
     Examples
     --------
     >>> import bough
@@ -56,7 +52,7 @@ def law(controller: LinearSystem, model: Model, *, about: LinearSystem | None = 
     np.add.at(B.T, columns, controller.B.T)
     np.add.at(D.T, columns, sign * controller.D.T)
     C = sign * controller.C
-    order = np.argsort(rows)                                # what the law sets, in the order of its ports
+    order = np.argsort(rows)                                # outputs in the order of the ports of the law
     y0, u0 = _point(model, controller, ports, about)
     function = _function(controller.A.copy(), B, np.ascontiguousarray(C[order]), np.ascontiguousarray(D[order]), y0, u0[order],
                          controller.dt is not None)
@@ -65,7 +61,7 @@ def law(controller: LinearSystem, model: Model, *, about: LinearSystem | None = 
 
 
 def _read(model: Model, controller: LinearSystem) -> tuple[list[str], list[int]]:
-    """Ports that it reads, and where its inputs are among their numbers."""
+    """Ports that it reads, and the places of its inputs among their components."""
     owner = {entry: port for port, output in model.system.outputs.items() for entry in output.entries}
     for name in controller.inputs:
         if name not in owner:
@@ -77,7 +73,7 @@ def _read(model: Model, controller: LinearSystem) -> tuple[list[str], list[int]]
 
 
 def _set(model: Model, controller: LinearSystem) -> tuple[list[str], list[int]]:
-    """Ports, wheels or coordinates that it sets, and where its outputs are among their numbers."""
+    """Ports, wheels or coordinates that it sets, and the places of its outputs among their components."""
     known = input_entries(model)
     owner = {entry: port for port, given in model.system.inputs.items() for entry in given.entries}
     found = list(dict.fromkeys(owner.get(name, name) for name in controller.outputs))
@@ -93,7 +89,7 @@ def _set(model: Model, controller: LinearSystem) -> tuple[list[str], list[int]]:
 
 
 def _point(model: Model, controller: LinearSystem, ports: list[str], about: LinearSystem | None) -> tuple[Floats, Floats]:
-    """What outputs and inputs are where nothing deviates."""
+    """Outputs and inputs at the operating point."""
     entries = [entry for port in ports for entry in model.system.outputs[port].entries]
     point = None if about is None else about.point
     seen = {} if about is None or point is None or point.outputs is None else dict(zip(about.outputs, point.outputs, strict=True))
@@ -103,7 +99,7 @@ def _point(model: Model, controller: LinearSystem, ports: list[str], about: Line
 
 
 def _function(A: Floats, B: Floats, C: Floats, D: Floats, y0: Floats, u0: Floats, discrete: bool) -> Callable[..., Any]:
-    """The law in the form that `Controller` takes; matrices are constants of its code."""
+    """The law as a function for `Controller`; matrices are constants in its code."""
     n, m, p = len(A), len(D), len(y0)
 
     def static(t: float, y: Floats, u: Floats) -> None:

@@ -5,6 +5,7 @@ stages of `i`, all else at those of `a`.  Both together satisfy the order condit
 keeps its order whatever acts implicitly, and although the mass matrix is that of the explicit stage.
 """
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from bough.integrate.compiled.stepping import square, tableau
 Rows = Sequence[Sequence[float]]
 
 
+@cache
 def imex2() -> Floats:
     """Second order, L-stable: trapezoidal rule and backward differences (TR-BDF2) with an explicit partner whose last stage is that
     much more accurate that it serves as the next step's first: two evaluations a step.
@@ -28,6 +30,7 @@ def imex2() -> Floats:
     return tableau([0.0, 2*g, 1.0], a, b, p=interpolant(a, i, b, 2), implicit=i, last_is_first=True)
 
 
+@cache
 def imex4() -> Floats:
     """Fourth order with a third-order estimate, L-stable: ARK4(3)6L[2]SA of Kennedy and Carpenter (2003)."""
     a = [[], [1/2], [13861/62500, 6889/62500],
@@ -45,13 +48,13 @@ def imex4() -> Floats:
 
 def interpolant(a: Rows, i: Rows, b: Sequence[float], order: int) -> Floats:
     """Weights p (s x 4) between the ends of a step: the order conditions of both triangles at every z, b at the end, and in all
-    else the least weights."""
+    else the least weights; of third order, a polynomial through the implicit stages [B 99]."""
     s = len(b)
     A, B = square(a, s), square(i, s)
     c = B.sum(axis=1)                                                       # that of A is the same
     conditions = [(np.ones(s), 0, 1.0), (c, 1, 1/2)]                        # row . p = value z^(degree + 1)
     if order >= 3:
-        conditions += [(c*c, 2, 1/3), (A @ c, 2, 1/6), (B @ c, 2, 1/6)]
+        conditions += [(c*c, 2, 1/3), (A @ c, 2, 1/6), (B @ c, 2, 1/6), *through_stages(B, c)]
     rows, right = [], []
     for row, degree, value in conditions:
         for k in range(4):
@@ -62,6 +65,15 @@ def interpolant(a: Rows, i: Rows, b: Sequence[float], order: int) -> Floats:
         right.append(b[j])
     found = np.linalg.lstsq(np.array(rows), np.array(right), rcond=1e-10)[0]
     return np.asarray(found.reshape(s, 4))
+
+
+def through_stages(B: Floats, c: Floats) -> list[tuple[Floats, int, float]]:
+    """Conditions as above, of a polynomial x0 + sum_i l_i(z) (x_i - x0) through the implicit stages, p = B^T l: there a stiff mode
+    has its quasi-static deflection, however wrong the rate is with which it starts.  That of the powers z and z^2 are those of the
+    order already; sum_i l_i c_i^3 = z^3 [B 99]."""
+    cube, _, _, _ = np.linalg.lstsq(B[1:], c[1:]**3, rcond=None)
+    rate = np.linalg.svd(B[1:])[2][-1]                                      # B rate = 0: rates that no stage sees
+    return [(rate, 2, 0.0), (cube, 2, 1.0)]
 
 
 IMPLICIT_FIXED = {"imex2": imex2, "imex4": imex4}

@@ -1,4 +1,4 @@
-"""A run: everything that a stepping loop works on, and how far it is."""
+"""A run: the data of a stepping loop, and its progress."""
 import time
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
@@ -32,7 +32,7 @@ Progress = Callable[[float, float], None]
 
 
 def with_corrections(tableau: Floats, most: int, speeds: bool) -> Floats:
-    """A method that closes loops after each step, by so many corrections at most: of positions, and of speeds too if it shall."""
+    """A method that closes loops after each step, with at most so many corrections of positions and, optionally, speeds."""
     tableau = tableau.copy()
     tableau[CORRECTIONS], tableau[SPEEDS] = most, speeds
     return tableau
@@ -40,7 +40,7 @@ def with_corrections(tableau: Floats, most: int, speeds: bool) -> Floats:
 
 @dataclass(frozen=True)
 class Plan:
-    """How a run goes."""
+    """The options of a run."""
     method: str
     dt: float | None                    # of methods with fixed steps
     tolerances: tuple[float, float]
@@ -52,15 +52,15 @@ class Plan:
 
 
 class LawFailure(Exception):
-    """A law in Python raised in mid run."""
+    """A Python law raised an error during a run."""
 
 
 @dataclass
 class Run:
-    """One state, or a batch without events, on its way.
+    """The integration of one state, or of a batch without events.
 
-    `x` is the state at `t`, where the last step ended.  `shown` may be later: samples up to then are inside of the next step, which
-    is taken again by whoever goes on.  So steps are the same however often one stops to look."""
+    `x` is the state at `t`, the end of the last step.  `shown` may be later: samples up to then are interpolated in the next step,
+    which is repeated when the run continues.  So the steps do not depend on where the run is interrupted."""
     model: Model
     plan: Plan
     pars: Floats
@@ -71,14 +71,14 @@ class Run:
     samples: Floats                                     # times to record
     handler: EventHandler | None = None
     progress: Progress | None = None
-    turn: tuple[int, int] = (0, 1)                      # of a member that runs alone, before others
+    turn: tuple[int, int] = (0, 1)                      # index and number of members that run one after the other
     changed: list[dict[str, Floats]] | None = None      # parameters of each row, where they differ
-    parameters: Callable[[Model], Floats] | None = None     # of a run with events: pars of the model that holds
+    parameters: Callable[[Model], Floats] | None = None     # for a run with events: pars of the active model
     watch: Floats = field(default_factory=lambda: np.zeros((0, loops.WATCHER)))
     passed: Floats = field(default_factory=lambda: np.zeros(2))
     clock: Floats = field(default_factory=lambda: np.zeros(loops.CLOCK))
     passing: list[int] = field(default_factory=list)    # watchers that have passed
-    reasons: dict[int, str] = field(default_factory=dict)       # by state, in a solver's own words, why it failed
+    reasons: dict[int, str] = field(default_factory=dict)       # by state, the error message of the solver
     jacobians: dict[int, Any] = field(default_factory=dict)     # by state, of SciPy's solvers
     done: int = 0                                       # samples recorded
     steps: int = 0
@@ -86,13 +86,13 @@ class Run:
     failure: str | None = None
     interrupted: bool = False
     begun: bool = False
-    budget: int | None = None                           # of adaptive steps, where somebody counts them
+    budget: int | None = None                           # of adaptive steps, if limited
     compiled: float | None = None                       # when its kernels were loaded or compiled
     wall: float = 0.0                                   # s
-    goal: float = np.inf                                # when all will be done: for the progress
+    goal: float = np.inf                                # final time, for the progress
     dropped: float = -np.inf                            # time of the last sample that was recorded and dropped
-    moved: tuple[Floats, Floats] | None = None          # x and u, while views of the workspace stand in for them
-    rehung: Rehung | None = None                        # takes the steps, where attachments need no loop
+    moved: tuple[Floats, Floats] | None = None          # x and u, while they are replaced by views of the workspace
+    rehung: Rehung | None = None                        # takes the steps if attachments need no loop
     parts: Pace = WHOLE                                 # of fixed steps, while elastic teeth bounce
 
     def __post_init__(self) -> None:
@@ -109,7 +109,7 @@ class Run:
 
     # ---- samples ----------------------------------------------------------------------------------------------------
     def make_room(self, n: int) -> None:
-        """For n samples; the one after the last holds what is shown between two samples."""
+        """Reserve memory for n samples; the one after the last holds the state shown between samples."""
         (rows, nx), nu = self.x.shape, self.u.shape[1]
         old = self.out.shape[1]//nx
         if n > old:
@@ -118,7 +118,7 @@ class Run:
             self.u_out = np.concatenate([self.u_out, np.zeros((rows, (n - old)*nu))], axis=1)
 
     def check_samples(self, n: int) -> None:
-        """Refuse more samples than the memory holds, before even their times are made."""
+        """Raise if the samples do not fit into memory, before their times are created."""
         rows, numbers = len(self.x), self.x.shape[1] + self.u.shape[1]
         check_room(float(n)*rows*numbers,
                    f"{n} samples of {rows} state{'s'*(rows > 1)} are too many; lower sample_rate, or run fewer at a time")
@@ -129,7 +129,7 @@ class Run:
         return float(self.samples[self.done - 1]) if self.done else self.dropped
 
     def drop_samples(self) -> None:
-        """Forget what was recorded, and let room go."""
+        """Drop the recorded samples and their memory."""
         if self.shown_x is not self.x:
             self.shown_x = self.shown_x.copy()
         self.dropped, self.samples, self.done = self.last_sample, np.zeros(0), 0
@@ -137,20 +137,20 @@ class Run:
         self.make_room(1)
 
     def extend(self, times: Floats) -> None:
-        """Samples to record from here on; those that are recorded stay."""
+        """Add times of samples to record; recorded ones stay."""
         self.samples = np.append(self.samples[:self.done], times)
         if len(self.samples) + 1 > self.out.shape[1]//self.x.shape[1]:
             self.make_room(max(len(self.samples) + 1, 2*self.done))
 
     def samples_until(self, show: float) -> tuple[Floats, int]:
-        """The samples up to a time, and behind them that time, if it is none; and how many are samples."""
+        """The samples up to a time, followed by that time if it is not a sample; and the number of samples."""
         n = int(np.searchsorted(self.samples, show + SAME*abs(show), side="right"))
         if n and self.samples[n - 1] >= show - SAME*abs(show):
             return self.samples[:n], n
         return np.append(self.samples[:n], show), n
 
     def show_until(self, show: float, sample: int) -> None:
-        """What is known now: the state where the last step ended, or at a later time the sample inside the step that follows."""
+        """Set the shown state: the end of the last step, or a later sample inside the next step."""
         nx = self.x.shape[1]
         later = self.t < show - SAME*abs(show)
         self.shown, self.shown_x = (show, self.out[:, sample*nx:(sample + 1)*nx]) if later else (self.t, self.x)
@@ -161,9 +161,9 @@ class Run:
         states, controls = (out.reshape(len(now), -1, now.shape[1]) for out, now in ((self.out, self.x), (self.u_out, self.u)))
         return states[:, :self.done], controls[:, :self.done]
 
-    # ---- what holds -------------------------------------------------------------------------------------------------
+    # ---- the active model -------------------------------------------------------------------------------------------------
     def use(self, model: Model) -> None:
-        """What holds from now on, and when its loads and motions change their law."""
+        """Set the active model, and the times of discontinuities of its loads and motions."""
         self.model, fixed = model, self.plan.method in FIXED
         self.breaks = np.union1d(model.tables.jumps if fixed else model.tables.knots, model.motion_breaks(np.inf))
         self.implicit = self.plan.method in IMPLICIT
@@ -178,7 +178,7 @@ class Run:
             self.rehung = self._hang(model)
 
     def _hang(self, model: Model) -> Rehung | None:
-        """What takes the steps where attachments need no loop; of a model that is only tried, nothing does."""
+        """The run that takes the steps if attachments need no loop; None otherwise, and for models that are only tried."""
         if self.handler is None or model is not self.handler.model or self.plan.method in STIFF or not model.system.loops:
             return None
         hung = hung_roots(model, self.handler.waiting, self._controlled)
@@ -186,12 +186,11 @@ class Run:
 
     @property
     def _controlled(self) -> bool:
-        """Whether laws see more of the model than named outputs, or act inside steps."""
+        """Whether laws read more of the model than named outputs, or act inside steps."""
         return any(law.ask.name == "control" for law in self.laws.sampled) or bool(self.laws.late)
 
     def share_no_stops(self, t0: float) -> None:
-        """States with clocks of their own have no stops in common: where loads and motions change their law, steps that begin at
-        t0 must end anyway."""
+        """Drop the common stops of states with separate clocks: steps from t0 must end at all discontinuities anyway."""
         steps = (self.breaks - t0)/(self.plan.dt or 1.0)
         inside = np.flatnonzero((self.breaks > t0) & (np.abs(steps - np.rint(steps)) > 1e-9*np.maximum(1.0, np.abs(steps))))
         if len(inside):
@@ -201,7 +200,7 @@ class Run:
         self.breaks = self.breaks[:0]
 
     def in_force(self, t: float, x: Floats) -> Floats:
-        """Rows of controls at t, with those that compiled laws give then."""
+        """Rows of controls at t, including those of compiled laws."""
         if self.laws.table[0]:
             for row in range(len(x)):
                 own = t + self.ahead[row, 0]
@@ -209,7 +208,7 @@ class Run:
         return self.u
 
     def measure(self, names: Iterable[str], t: float, x: Floats) -> dict[str, Floats]:
-        """By output, (rows, size), of states x at t, under the controls in force."""
+        """By output, (rows, size), at states x and time t, under the controls in force."""
         names, u = list(names), self.in_force(t, x)
         own = t + self.ahead[:, 0]
         if self.changed is None:
@@ -221,7 +220,7 @@ class Run:
         return {name: np.concatenate([row[name] for row in rows]) for name in names}
 
     def next_stop(self) -> float:
-        """When a step must end: where loads jump, a law is asked, or an event is due."""
+        """The time at which a step must end: a discontinuity, a call of a law, or an event."""
         later = self.t + SAME*abs(self.t)
         at = int(np.searchsorted(self.breaks, later, side="right"))
         return min(float(self.breaks[at]) if at < len(self.breaks) else np.inf, self.laws.next_time(self.t),
@@ -245,20 +244,20 @@ class Run:
             self.parts = pace_of(model, handler.teeth, x, self.t, self.plan.dt, self.plan.method)
 
     def prepare(self) -> None:
-        """Before steps are taken: the model that holds, and what laws say that are asked now."""
+        """Before steps: activate the current model, and call the laws that are due."""
         if self.handler is not None and self.model is not self.handler.model:
             self.use(self.handler.model)
         try:
             if self.laws.update(self.t, self.x, self.u, lambda names: self.measure(names, self.t, self.x)):
                 self.forget()
         except StateError as error:
-            if not self.done:                                                   # nothing is recorded that could be lost
+            if not self.done:                                                   # no samples that could be lost
                 raise
             raise LawFailure(str(error)) from error
 
     def forget(self) -> None:
-        """The rate at the start of the next step is not the one at the end of the last: loads jump.  One jump is much like another,
-        so that a compiled step after it is no longer than what did after the last one."""
+        """Forget the rate at the end of the last step, which the next step would reuse: loads jump. Jumps are much alike, so a
+        compiled step after one is no longer than the step that sufficed after the last one."""
         carry = self.carry
         carry[:, loops.KNOWN] = 0.0
         known = carry[:, loops.AFTER_JUMP] > 0.0
@@ -266,11 +265,11 @@ class Run:
         carry[:, loops.AFTER_JUMP] = 0.0
 
     def begin(self) -> None:
-        """At the start: what events and laws say then, and the first sample."""
+        """At the start: evaluate events and laws, and record the first sample."""
         if self.handler is not None:
             self.handler.measured = self.measured
             if sticking(self.model.system):
-                self.prepare()                                                  # laws act on what is held
+                self.prepare()                                                  # laws act on held coordinates
             self.handler.start(self.start, self.x[0])
             if self.plan.method not in STIFF:
                 hang_ahead(self.handler.model, self.handler.waiting, self._controlled)
@@ -290,7 +289,7 @@ class Run:
         self.done = max(self.done, sample + 1)
 
     def driven_but_held(self, controls: Floats) -> tuple[int, str] | None:
-        """The first of samples (rows, samples, nu) at which a law drives a wheel whose speed is held, and what to say of it."""
+        """The first of samples (rows, samples, nu) at which a law drives a wheel whose speed is held, and the error message."""
         motors = self.model.input_layout.view(controls).motors
         held = np.array([not wheel.driven for wheel in self.model.system.wheels.values()], bool)
         wrong = held & (np.nan_to_num(motors) != 0.0).any(axis=0)
@@ -303,10 +302,10 @@ class Run:
 
     # ---- kernels ----------------------------------------------------------------------------------------------------
     def arguments(self, lanes: Lanes) -> tuple[Any, Any, Any, Floats]:
-        """What the loops take: model, stepper, rows, ws."""
+        """Arguments of the loops: model, stepper, rows, ws."""
         if lanes.width not in self._arguments:
             tables, nx, nu, tableau = self.stepped_tables, self.x.shape[1], self.u.shape[1], self.plan.tableau
-            if len(tableau) and (self.resolved == "cloud" or not self.model.constrained):   # whose loops only hold what is given
+            if len(tableau) and (self.resolved == "cloud" or not self.model.constrained):   # loops only between prescribed bodies
                 tableau = with_corrections(tableau, 0, False)
             stages = int(tableau[STAGES]) if len(tableau) else 0
             at = tables.size(f.WS_SIZE) + tables.more(self.resolved)
@@ -319,7 +318,7 @@ class Run:
 
     @property
     def stepped_tables(self) -> Tables:
-        """The model's, as the method of steps needs the sweeps compiled."""
+        """The tables of the model, with the features that the method needs."""
         if not self.implicit:
             return self.model.tables
         tables = self.model.tables_for(compliant=True)
@@ -327,12 +326,12 @@ class Run:
 
     @property
     def fixed_kernel(self) -> tuple[Any, tuple[Floats, ...]]:
-        """What takes fixed steps, and what it carries from call to call."""
+        """The kernel of fixed steps, and its data carried from call to call."""
         return (loops.fixed_implicit_steps, (self.carry,)) if self.implicit else (loops.FIXED[self.resolved], ())
 
     def take_fixed(self, model: Any, stepper: Any, grid: Floats, samples: Floats, rows: Any, ws: Floats,
                    carry: Floats | None = None) -> None:
-        """Fixed steps over the rows of the grid; `carry`: another one than the run's."""
+        """Fixed steps over the rows of the grid; `carry`: replaces that of the run."""
         kernel, carried = self.fixed_kernel
         given = carried if carry is None else (carry,)*len(carried)
         call(kernel, *model, stepper, grid, samples, *given, rows, ws)
@@ -342,7 +341,7 @@ class Run:
         return loops.adaptive_implicit_steps if self.implicit else loops.ADAPTIVE[self.resolved]
 
     def move_in(self, lanes: Lanes) -> None:
-        """Where there is one state: x and u as views of the workspace, so that steps have nothing to copy, until `move_out`."""
+        """For a single state, make x and u views of the workspace, so that steps copy nothing, until `move_out`."""
         if len(self.x) == 1:
             (tables, _), stepper, _, ws = self.arguments(lanes)
             nx, x_at = self.x.shape[1], tables.size(f.WS_X)
@@ -353,7 +352,7 @@ class Run:
             self.shown_x = self.x
 
     def move_out(self) -> None:
-        """x and u as arrays of their own again."""
+        """Make x and u separate arrays again."""
         if self.moved is not None:
             (x, u), self.moved = self.moved, None
             x[:], u[:] = self.x, self.u
@@ -361,19 +360,19 @@ class Run:
             self.u, self.clock[loops.RESIDENT] = u, 0.0
 
     def load_kernel(self, trial: Callable[[], Any]) -> None:
-        """Compile or load what a trial needs, before the clock starts."""
+        """Compile or load the kernels by a trial call, before the clock starts."""
         if self.compiled is None:
             trial()
             self.compiled = time.perf_counter()
 
     def scratch_rows(self, lanes: Lanes) -> tuple[Floats, ...]:
-        """Rows like those of `arguments`, of the first states, on which a step may be tried."""
+        """Rows like those of `arguments`, for trial steps of the first states."""
         x, u, none = self.x[:lanes.width].copy(), self.u[:lanes.width], np.zeros((min(len(self.x), lanes.width), 0))
         failed, watch, clock = np.full((len(x), 2), np.nan), np.zeros((0, loops.WATCHER)), np.array([0.0, np.inf, 0.0, 0.0])
         return x, u, none, none, failed, watch, np.zeros(2), clock, self.ahead[:lanes.width]
 
     def states_after(self, t: float, step: float, lanes: Lanes = ONE) -> Floats:
-        """The first states at t + step, as times are rounded, without going there."""
+        """The first states at t + step (with rounded times), without advancing the run."""
         (model, stepper, _, ws), rows = self.arguments(lanes), self.scratch_rows(lanes)
         self.take_fixed(model, stepper, np.array([[t, (t + step) - t, 0.0, 1.0]]), np.zeros(0), rows, ws,
                         self.carry[:len(rows[0])].copy())
@@ -384,7 +383,7 @@ class Run:
         return self.evaluated(row, t, inside, x)[1:]
 
     def measured(self, model: Model, t: float, x: Floats) -> Floats:
-        """The state of one run, with what holds the coordinates that friction holds in this model."""
+        """The state of one run, with the forces of sticking friction in this model."""
         before, rehung = self.model, self.rehung
         self.use(model)
         found = self.evaluated(0, t, t, x)[0]
@@ -393,7 +392,7 @@ class Run:
         return found
 
     def evaluated(self, row: int, t: float, inside: float, x: Floats) -> tuple[Floats, Floats, Floats]:
-        """One state at t, with what friction holds; its x'; and the controls in force."""
+        """One state at t, with the forces of sticking friction; its x'; and the controls in force."""
         if self._evaluation is None:
             self._evaluation = self._new_evaluation()
         kernel, own, times, found, u, out, u_out = self._evaluation
@@ -403,31 +402,31 @@ class Run:
         return found[0].copy(), out[0].copy(), u_out[0].copy()
 
     def _new_evaluation(self) -> tuple[Any, ...]:
-        """The kernel of x' with its arguments, whose types are looked at once; and those that change: parameters, times, state,
-        controls, x', controls in force."""
+        """The kernel of x' with bound arguments, and the arrays that change between calls: parameters, times, state, controls, x',
+        controls in force."""
         _, (tableau, table, scratch, _), _, _ = self.arguments(ONE)
         tables, nx, nu = self.model.tables, self.x.shape[1], self.u.shape[1]
-        at, header = tables.size(f.WS_SIZE), np.zeros(max(len(tableau), 8))          # no stages: the controls are right behind x
+        at, header = tables.size(f.WS_SIZE), np.zeros(max(len(tableau), 8))          # no stages: the controls follow x directly
         arrays = self.pars[:1].copy(), np.zeros(2), np.zeros((1, nx)), np.zeros((1, nu)), np.zeros((1, nx)), np.zeros((1, nu))
         given = linked(tables, arrays[0], (header, table, scratch, at), *arrays[1:], ONE.zeros(at + 2*nx + nu + 1))
         return direct(partial(loops.rates, *given)), *arrays
 
-    # ---- how it goes ------------------------------------------------------------------------------------------------
+    # ---- progress and failures ------------------------------------------------------------------------------------------------
     def catch_up(self) -> None:
-        """After an interrupt: how far the compiled loops went."""
+        """After an interrupt: read the progress of the compiled loops."""
         if self.plan.method in FIXED:
             self.t, self.done = max(self.t, float(self.clock[loops.REACHED])), max(self.done, int(self.clock[loops.NEXT_SAMPLE]))
         elif self.plan.method in ADAPTIVE:
             self.t, self.done = float(self.carry[:, loops.TIME].min()), max(self.done, int(self.carry[:, loops.NEXT].min()))
 
     def report(self, t: float, done: float | None = None) -> None:
-        """Tell the time reached; where states take turns, `done` is how far they are together [s]."""
+        """Report the time reached; for states that run in turn, `done` is their common progress [s]."""
         if self.progress is not None:
             (member, members), share = self.turn, ((t if done is None else done) - self.start)/(self.goal - self.start)
             self.progress((member + share)/members, t)
 
     def note_failure(self) -> bool:
-        """True when nothing is left to integrate; what was recorded until then is kept."""
+        """Note failed states; True if no state is left to integrate.  Recorded samples are kept."""
         broken = ~np.isnan(self.failed[:, 0])
         if broken.any():
             self.failure = explain_failure(self, int(np.argmin(np.where(broken, self.failed[:, 0], np.inf))))
@@ -438,7 +437,7 @@ class Run:
 
 
 def explain_failure(run: Run, row: int) -> str:
-    """What stopped being finite, and when."""
+    """Why and when a state failed, in words."""
     t, entry = run.failed[row, 0], int(run.failed[row, 1])
     alone, of = run.turn
     member = f"run {row + alone} of the batch " if len(run.x)*of > 1 else ""
@@ -455,7 +454,7 @@ def explain_failure(run: Run, row: int) -> str:
 
 
 def backward_flow(run: Run, row: int, t: float) -> str:
-    """Of a run that ended: which tank was asked to fill itself, if one was."""
+    """The tank with a negative flow, in words; empty if there is none."""
     model, system = run.model, run.model.system
     described = described_inputs(model.tables, np.array([t]))[0, model.input_layout.flows] if system.tanks else ()
     for tank, flow in zip(system.tanks, described, strict=True):

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.analyze.derivatives import Directions, Rows, outputs_along, rates_along, rows_along
+from bough.analyze.dynamics_derivatives import by_input, by_parameter, by_part
 from bough.analyze.parameters import parameter
 from bough.analyze.signals import control_names, known_outputs
 from bough.compile.batch import Batch
 from bough.compile.layout import Floats
-from bough.describe.parts.port import ports_of
 from bough.errors import SimulationError, StateError
 from bough.integrate.integration import Integration
 from bough.integrate.laws import controlled
@@ -128,10 +128,6 @@ def sensitivities(model: Model, q0: ArrayLike | None = None, v0: ArrayLike | Non
     wheels, orbit : array_like, optional
         Initial wheel speeds and orbit.
 
-    Returns
-    -------
-    Sensitivities
-
     Examples
     --------
     >>> import bough
@@ -147,8 +143,8 @@ def sensitivities(model: Model, q0: ArrayLike | None = None, v0: ArrayLike | Non
     if len(run.x) > 1:
         raise StateError(f"q0 has {len(run.x)} rows; give one state: the directions are what runs side by side")
     model, state = run.model, run.model.state(run.x)                    # with the states of its laws
-    batch = replace(model.batch(state.q, state.v, tau, inputs=inputs, wheels=state.wheels if model.nw else None,
-                                orbit=state.orbit if model.in_orbit else None), single=False)
+    options: dict[str, Any] = model.state_options(state)
+    batch = replace(model.batch(state.q, state.v, tau, inputs=inputs, **options), single=False)
     batch.x[:], run.u[:] = run.x, batch.u
     check_by(model, by, run.laws.continuous, batch)
     wanted, named = known_outputs(model, outputs), tuple([parameters] if isinstance(parameters, str) else parameters)
@@ -196,19 +192,9 @@ def check_by(model: Model, by: Sequence[str], laws: Sequence[Any], batch: Batch)
 
 def traced(model: Model, value: Floats, moved: Floats, sizes: Mapping[str, int], named: Sequence[str]) -> Trace:
     """Columns (samples, m, size) by name."""
-    at, found = 0, {}
-    for name, size in sizes.items():
-        found[name], at = np.ascontiguousarray(moved[:, at:at + size].transpose(0, 2, 1)), at + size
-    places = ports_of(list(model.system.inputs.values())) if sizes["inputs"] else {}
-    by_name: dict[str, Floats] = {}
-    first = 0
-    for name in named:
-        shape = parameter(model.system, name).value.shape
-        size = int(np.prod(shape))
-        by_name[name] = found["parameters"][..., first:first + size].reshape(*value.shape, *shape)
-        first += size
-    return Trace(value, found["q"], found["v"], found["tau"], {name: found["inputs"][..., place] for name, place in places.items()},
-                 by_name)
+    found, shapes = by_part(sizes, moved), {name: parameter(model.system, name).value.shape for name in named}
+    return Trace(value, found["q"], found["v"], found["tau"], by_input(model, found["inputs"]) if sizes["inputs"] else {},
+                 by_parameter(shapes, found["parameters"]))
 
 
 def outputs_of_run(model: Model, start: Batch, rows: Rows, along: Directions, wanted: list[str], times: Floats, found: Samples,

@@ -1,11 +1,11 @@
-"""The state at the start of a run: what the caller gives, or what the description says."""
+"""The initial state of a run, from the caller or the description."""
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.compile.batch import array
+from bough.compile.coordinates import member_of
 from bough.compile.coordinates import members as count_members
 from bough.compile.layout import Floats
 from bough.describe.orientation import rotation_matrix
@@ -16,7 +16,7 @@ from bough.model import Model
 def initial_states(model: Model, t: float, q0: ArrayLike | None, v0: ArrayLike | None, wheels0: ArrayLike | None,
                    orbit0: ArrayLike | None, tanks0: ArrayLike | None,
                    parameters: Mapping[str, ArrayLike] | None) -> tuple[Floats, bool]:
-    """(batch, nx) of initial states, and whether a batch was asked for."""
+    """(batch, nx): initial states, and whether they are a batch."""
     still = np.zeros(model.layout.beyond.stop - model.layout.beyond.start)
     described = model.layout.pack(model.q0, model.v0, model.wheel_speeds, model.initial_orbit, model.tank_masses, still)[None]
     model.follow_motions(described, t)
@@ -35,23 +35,24 @@ def initial_states(model: Model, t: float, q0: ArrayLike | None, v0: ArrayLike |
         center(model, x)
     elif model.in_orbit:
         for i in range(batch.n):
-            center(model.with_parameters(member_of(parameters, i) or {}), x[i:i + 1])
+            center(member_model(model, parameters, i), x[i:i + 1])
     return x, not batch.single
 
 
 def starting_masses(model: Model, tanks0: ArrayLike | None) -> Floats:
-    """(rows, tanks) of propellant, before anything is checked."""
+    """(rows, tanks): initial masses of propellant, not yet checked."""
     given = np.atleast_2d(model.tank_masses if tanks0 is None else array("tanks0", tanks0, len(model.tank_masses)))
     return given if given.shape[1:] == model.tank_masses.shape else np.zeros((1, len(model.tank_masses)))
 
 
-def member_of(parameters: Mapping[str, ArrayLike] | None, member: Any) -> dict[str, Floats] | None:
-    """The parameters of one member of a batch, or of several."""
-    return None if parameters is None else {name: np.asarray(value, float)[member] for name, value in parameters.items()}
+def member_model(model: Model, parameters: Mapping[str, ArrayLike] | None, member: int) -> Model:
+    """The model with the parameters of one member of a batch; the model itself if the members have none of their own."""
+    own = member_of(parameters, member)
+    return model.with_parameters(own) if own else model
 
 
 def check_prescribed(model: Model, x: Floats, t: float) -> None:
-    """A state that is given must agree with what is prescribed, and locked coordinates must rest."""
+    """Raise if a given state disagrees with prescribed motions, or locked coordinates move."""
     wanted = x.copy()
     model.follow_motions(wanted, t)
     wrong = np.argwhere(np.abs(wanted - x) > 1e-9*np.maximum(1.0, np.abs(wanted)))
@@ -63,10 +64,9 @@ def check_prescribed(model: Model, x: Floats, t: float) -> None:
 
 
 def center(model: Model, x: Floats) -> None:
-    """In orbit the tree moves about its mass center: shift the free roots so that it rests in the origin."""
+    """In orbit the tree moves about its mass center: shift the free roots so that this is at rest in the origin."""
     state = model.state(x)
-    options: dict[str, Any] = {"tanks": state.tanks} if model.system.tanks else {}
-    bodies = model.bodies(state.q, state.v, **options)
+    bodies = model.bodies(state.q, state.v, tanks=state.tanks if model.system.tanks else None)
     position, velocity = bodies.center_of_mass, bodies.momentum[:, 3:]/bodies.mass.sum(axis=-1, keepdims=True)
     for body in model.system.bodies.values():
         if body.parent is None:

@@ -328,13 +328,14 @@ class ErrorEstimate:
         return f"about {self.share:.1e} of the range of {self.where}, if the errors of its steps add up"
 
 
-def step_end(run: Run, x: Floats, u: Floats, t: float, h: float, n: int) -> Floats:
-    """Rows of states after n steps."""
-    model, stepper, _, ws = run.arguments(lanes_for(len(run.x)))
+def step_ends(run: Run, x: Floats, u: Floats, ahead: Floats, h: float, n: int) -> Floats:
+    """Rows of states after n steps, each from a time of its own; all groups of lanes are of the run's first states."""
+    (tables, pars), stepper, _, ws = run.arguments(lanes_for(len(run.x)))
     end, none = x.copy(), np.zeros((len(x), 0))
     rows = (end, u.copy(), none, none, np.full((len(x), 2), np.nan), np.zeros((0, loops.WATCHER)), np.zeros(2),
-            np.array([0.0, np.inf, 0.0, 0.0]), run.ahead[:len(x)])
-    run.take_fixed(model, stepper, np.array([[t, h, 0.0, n]]), np.zeros(0), rows, ws, np.zeros((len(x), loops.CARRY + x.shape[1])))
+            np.array([0.0, np.inf, 0.0, 0.0]), ahead)
+    run.take_fixed((tables, pars[:1]), stepper, np.array([[0.0, h, 0.0, n]]), np.zeros(0), rows, ws,
+                   np.zeros((len(x), loops.CARRY + x.shape[1])))
     return end
 
 
@@ -346,14 +347,14 @@ def estimate_error(run: Run) -> ErrorEstimate | None:
     able = np.flatnonzero(run.samples[:run.done - 1] >= since)
     if run.plan.dt is None or len(able) < 2:
         return None
-    nq, n = run.model.nq, min(len(run.x), lanes_for(len(run.x)).width)
-    order, dt, total = order_of(run.plan.tableau), run.plan.dt, np.zeros((n, nq))
+    width, nq, order, dt = lanes_for(len(run.x)).width, run.model.nq, order_of(run.plan.tableau), run.plan.dt
+    n, lane = min(len(run.x), width), np.minimum(np.arange(width), len(run.x) - 1)         # the last state fills the lanes
     looks = np.unique(able[np.linspace(0, len(able) - 1, LOOKS).astype(int)])
+    x, u = (each[lane][:, looks].swapaxes(0, 1).reshape(width*len(looks), -1) for each in (states, controls))
+    ahead = (run.samples[looks][:, None] + run.ahead[lane, 0]).reshape(-1, 1)
     with np.errstate(all="ignore"):
-        for i in looks:
-            x, u, t = states[:n, i], controls[:n, i], float(run.samples[i])
-            apart = step_end(run, x, u, t, dt, 1) - step_end(run, x, u, t, dt/2, 2)
-            total += apart[:, :nq]/(1.0 - 2.0**-order)
+        apart = step_ends(run, x, u, ahead, dt, 1) - step_ends(run, x, u, ahead, dt/2, 2)
+        total = apart.reshape(len(looks), width, -1)[:, :n, :nq].sum(axis=0)/(1.0 - 2.0**-order)
     error = np.abs(total)/len(looks)*run.steps
     spread = np.ptp(states[:n, :, :nq], axis=1)
     spread = np.maximum(spread, SMALL*spread.max(axis=1, keepdims=True))

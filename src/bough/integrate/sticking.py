@@ -1,7 +1,7 @@
-"""Sticking and slipping in a run: which way each friction slips, when it holds its coordinate, and when that breaks away [B 36].
+"""Sticking and slipping in a run: the slip direction of each friction, when it sticks, and when it breaks away [B 36].
 
-Between events a friction slips one way, or holds.  It may come to hold where the speed passes zero, and breaks away where the force
-that holds reaches what it can hold, `breakaway` and its share of the joint's load.  Marks: see `compile.hold_tables`.
+Between events a friction slips in one direction or sticks. It may stick when the speed passes zero, and breaks away when the
+holding force reaches its limit, `breakaway` plus the load-dependent part. Marks: see `compile.hold_tables`.
 """
 
 from collections.abc import Callable, Iterable
@@ -16,8 +16,8 @@ from bough.integrate.compiled.loops import DIRECTION as FACES
 from bough.integrate.compiled.loops import FIRST, FIRST_FACTOR, LESS, SECOND, SECOND_FACTOR, WATCHER
 from bough.model import Model
 
-Measured = Callable[[Model, float, Floats], Floats]            # of a model, at a time: the state with what holds its coordinates
-ROUNDING = 1e-12                # of what can be held: by more than that it is too much
+Measured = Callable[[Model, float, Floats], Floats]            # of a model, at a time: the state with the holding forces
+ROUNDING = 1e-12                # relative tolerance of the holding force
 SLIPS = {1.0: ">", -1.0: "<"}
 
 
@@ -27,12 +27,12 @@ def name_of(model: Model, friction: Friction) -> str:
 
 
 def mark_of(model: Model, friction: Friction) -> str:
-    """">" or "<": it slips so; "=": it holds; "": something else holds its coordinate."""
+    """">" or "<": direction of slip; "=": it sticks; "": its coordinate is held by something else."""
     return next((mark for mark in "><=" if friction.name + mark in model.contacts), "")
 
 
 def state_place(model: Model, friction: Friction) -> int:
-    """Where in x its numbers are."""
+    """The place of its states in x."""
     return int(model.layout.friction.start) + 3*list(model.system.frictions).index(friction.name)
 
 
@@ -41,7 +41,7 @@ def speed_place(model: Model, friction: Friction) -> int:
 
 
 def watch_friction(model: Model, friction: Friction) -> list[Floats]:
-    """Slipping: until the speed passes zero. Holding: until the force that holds is too much, one way or the other."""
+    """Slipping: until the speed passes zero. Sticking: until the holding force exceeds its limit in either direction."""
     mark, rows = mark_of(model, friction), list[Floats]()
     if mark and mark in "><":
         row = np.zeros(WATCHER)
@@ -60,7 +60,7 @@ def load_factor(friction: Friction) -> float:
 
 
 def marked(model: Model, marks: dict[str, str]) -> Model:
-    """The same model with these marks of frictions, and what they hold held."""
+    """The model with these marks of frictions, and with their coordinates held."""
     frictions = {friction.name: friction for friction in sticking(model.system)}
     others = [each for each in model.contacts if each[:-1] not in marks]
     holds = {name: hold for name, hold in model.holds.items()
@@ -70,7 +70,7 @@ def marked(model: Model, marks: dict[str, str]) -> Model:
 
 
 def by_speed(model: Model, frictions: Iterable[Friction], x: Floats, rest: float = 0.0) -> Model:
-    """Frictions that nothing else holds, as their speeds say; at rest they hold, for the time being."""
+    """The model with frictions marked by their speeds, unless held otherwise; at rest they stick for now."""
     marks = {}
     for friction in frictions:
         if mark_of(model, friction) or name_of(model, friction) not in model.holds:
@@ -82,7 +82,7 @@ def by_speed(model: Model, frictions: Iterable[Friction], x: Floats, rest: float
 
 
 def settled(model: Model, t: float, x: Floats, measured: Measured) -> Model:
-    """Let slip what holds too much, the worst first, until all that holds can; x gets what holds."""
+    """Release frictions beyond their limits, the worst first, until all sticking ones can hold; x gets the holding forces."""
     for _ in range(2*len(model.system.frictions) + 1):
         holding = [friction for friction in sticking(model.system) if mark_of(model, friction) == "="]
         if not holding:
@@ -102,12 +102,12 @@ def settled(model: Model, t: float, x: Floats, measured: Measured) -> Model:
 
 
 def released(model: Model, friction: Friction, force: float) -> Model:
-    """It slips from now on, against the force that has held it."""
+    """The model in which a friction slips, in the direction opposite to its holding force."""
     return marked(model, {friction.name: SLIPS[-1.0 if force > 0.0 else 1.0]})
 
 
 def changes(before: Model, after: Model) -> list[tuple[Friction, str]]:
-    """What happened, in words."""
+    """The changes of frictions, in words."""
     words = {"=": "sticks", ">": "slips forward", "<": "slips backward", "": "is held"}
     pairs = ((friction, mark_of(before, friction), mark_of(after, friction)) for friction in sticking(after.system))
     return [(friction, f"{words[new]}: {friction.coordinate}") for friction, old, new in pairs if new != old]

@@ -1,4 +1,4 @@
-"""A run on duals: the steps are those that a plain run takes, and directions go along with them [B 65]."""
+"""A run on duals: the steps of a plain run, with derivatives along directions [B 65]."""
 
 from functools import partial
 from itertools import pairwise
@@ -25,7 +25,7 @@ from bough.sweeps import fields as f
 
 
 def check_run(integration: Integration) -> Run:
-    """The one run of an integration, if directions can go along with it."""
+    """The run of an integration; raises if it does not support derivatives."""
     run, system = integration.runs[0], integration.model.system
     if system.tanks:
         raise StateError(f"system '{system.name}' has tanks, through whose mass sensitivities do not go; use differences of runs")
@@ -43,7 +43,7 @@ def check_run(integration: Integration) -> Run:
 
 
 def fixed_steps(run: Run, until: float) -> Floats:
-    """(steps, 2): start and length of each, as a run takes them: from multiple to multiple of dt, and where loads jump."""
+    """(steps, 2): start and length of the steps of a run: between multiples of dt and discontinuities."""
     stops = [run.start, *run.breaks[(run.breaks > run.start) & (run.breaks < until)], until]
     rows = [step_rows(run.start, run.plan.dt or 0.0, *ends) for ends in pairwise(stops)]
     return np.concatenate([np.stack([row[ORIGIN] + np.arange(row[BEGIN], row[STOP])*row[LENGTH],
@@ -52,7 +52,7 @@ def fixed_steps(run: Run, until: float) -> Floats:
 
 
 def accepted_steps(run: Run, until: float) -> Floats:
-    """The same of an adaptive method, which chooses them on the way; the last one leads to the end, or beyond."""
+    """The same for an adaptive method; the last step reaches the end or goes beyond it."""
     times = [run.start]
     while times[-1] < until:
         run.budget = run.steps + 1
@@ -68,14 +68,14 @@ class TangentRun:
     """A run, and directions at its start."""
 
     def __init__(self, run: Run, rows: Rows) -> None:
-        """`rows` are of the run's model."""
+        """`rows`: for the model of the run."""
         self.run, self.rows = run, rows
         self.tables = rows.batch.tables
-        self.pars = rows.pars(self.tables, run.pars)                        # with what closes its loops
+        self.pars = rows.pars(self.tables, run.pars)                        # with the stabilization of loops
         self.laws = law_table(run.model, run.laws.continuous, False, duals=True)
 
     def samples(self, steps: Floats, times: Floats) -> "Samples":
-        """Along steps, at times of which the first is the start."""
+        """Samples along steps, at times of which the first is the start."""
         x, dx, projects = self.rows.batch.x, self.rows.dx, self.run.plan.projects
         if projects:
             x, dx = self.closed(float(times[0]), x, dx)
@@ -86,12 +86,12 @@ class TangentRun:
         return found
 
     def closed(self, t: float, x: Floats, dx: Floats) -> tuple[Floats, Floats]:
-        """A state and its directions, loops closed: by a step of no length."""
+        """A state and its directions with closed loops, by a step of zero length."""
         found = self.along(corrected(euler_cromer(), "projection", True), np.array([[t, 0.0]]), np.array([t, t]), x, dx)
         return found.x[1:], found.dx[1]
 
     def along(self, tableau: Floats, steps: Floats, times: Floats, x: Floats, dx: Floats) -> "Samples":
-        """The same by a method, from a state on."""
+        """The same by a method, from a given state."""
         rows, n, (table, scratch), at = self.rows, len(times), self.laws, self.tables.size(f.WS_SIZE)
         (nx, nu), m, stages = (x.shape[1], rows.du.shape[1]), rows.m, int(tableau[STAGES])
         stepper, ws = (tableau, table, np.zeros(scratch + stages), at), DUAL.zeros(at + (stages + 2)*nx + nu + 1)

@@ -1,4 +1,4 @@
-"""What an integration leaves behind: sampled states, what happened, and how it went; and when samples are taken."""
+"""The outcome of an integration: sampled states, events and statistics; and the times of samples."""
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -18,8 +18,8 @@ DEFAULT_SAMPLES = 100
 
 @dataclass(frozen=True)
 class Occurrence:
-    """An event of a run: when [s], which, what it did, the jump of the speeds, if they jumped; and, of joints that it let go, the
-    coordinates that are no more, with the values that stand for them in the state.
+    """An event of a run: time [s], name, effect, the jump of the speeds, if any; and, for detached joints, their coordinates, which
+    no longer exist, with their placeholder values in the state.
 
     >>> print(Occurrence(1.5, "deploy", "releases boom.ry"))
     1.5 s: 'deploy' releases boom.ry
@@ -35,7 +35,7 @@ class Occurrence:
         return f"{self.time:.6g} s: '{self.name}' {self.what}" + (f"; {self.jump}" if self.jump else "") + gone
 
     def to_mapping(self) -> dict[str, Any]:
-        """Texts and numbers only."""
+        """Strings and numbers only."""
         return asdict(self)
 
     @classmethod
@@ -58,18 +58,18 @@ class Trajectory:
     steps: int
     rejected: int
     wall_time: float                                # s
-    failure: str | None                             # why it ended early
-    assembled: str | None = None                    # what closing the loops changed in the state that was given
-    events: tuple[tuple[Occurrence, ...], ...] = () # by run: what happened
-    spans: tuple[tuple[tuple[float, Model], ...], ...] = ()     # by run: what held until when, where events changed it
+    failure: str | None                             # why it ended early; None if it did not
+    assembled: str | None = None                    # change of the given state by closing the loops
+    events: tuple[tuple[Occurrence, ...], ...] = () # by run
+    spans: tuple[tuple[tuple[float, Model], ...], ...] = ()     # by run: end time and active model of each span between events
     law_states: Floats = field(default_factory=lambda: np.zeros((0, 0, 0)))     # (batch, samples, n) of laws, integrated
-    memory: dict[str, Any] | None = None            # what is needed to go on: see `checkpoint`
+    memory: dict[str, Any] | None = None            # data needed to resume: see `checkpoint`
     audited: bool = False                           # the last of law_states is the work of the inputs
     choice: str | None = None                       # why "auto" took this method
     stability: str | None = None                    # of fixed steps: how fast the system is, and the longest stable step
     accuracy: str | None = None                     # of fixed steps: an estimate of the error
-    warnings: tuple[str, ...] = ()                  # what was said aloud
-    lanes: Lanes | None = None                      # in which it ran, and is evaluated; None: by the number of its runs
+    warnings: tuple[str, ...] = ()                  # issued
+    lanes: Lanes | None = None                      # used by the run; None: by the number of runs
 
     @property
     def state(self) -> State:
@@ -78,19 +78,19 @@ class Trajectory:
 
     @property
     def work(self) -> Floats:
-        """(batch, samples) of the inputs [J]; NaN where it was not asked for."""
+        """(batch, samples): work of the inputs [J]; NaN if not integrated."""
         return self.law_states[..., -1] if self.audited else np.full(self.x.shape[:2], np.nan)
 
     @property
     def friction(self) -> Floats:
-        """(batch, samples, frictions, 3): what holds its coordinate or its own state, the load of its joint, what it has taken."""
+        """(batch, samples, frictions, 3): holding force or internal state, load of the joint, dissipated energy."""
         n = len(self.model.system.frictions)
         states = self.law_states if self.law_states.shape[2] else np.full((*self.x.shape[:2], 3*n), np.nan)
         return states[..., :3*n].reshape(*self.x.shape[:2], n, 3)
 
     @property
     def exhaust(self) -> Floats:
-        """(batch, samples, 7), or none: angular and linear momentum in the world of all that has left tanks, and its energy."""
+        """(batch, samples, 7), or empty: angular and linear momentum (world) and energy of all expelled propellant."""
         if not self.model.system.tanks:
             return np.zeros((*self.x.shape[:2], 0))
         first = run_states(self.model.system)
@@ -99,7 +99,7 @@ class Trajectory:
 
     @property
     def base_pushed(self) -> bool:
-        """Whether a controller or an input acted in a joint to the world, or from outside; what it does to modes stays inside."""
+        """Whether a controller or an input acted in a joint to the world or as an external wrench; modal forces are internal."""
         model, given = self.model, self.model.input_layout.view(self.u)
         tau, inputs = given.tau + given.ports @ model.port_torques[:, :model.nv], model.named_inputs(given.ports)
         at, pushed = 0, any(inputs[name].any() for name, port in model.system.inputs.items() if port.place is not None)
@@ -109,19 +109,20 @@ class Trajectory:
             at += body.n_v
         return pushed
 
-    def first(self, n: int, **changes: Any) -> "Trajectory":
-        """The first n samples."""
-        return replace(self, t=self.t[:n], x=self.x[:, :n], u=self.u[:, :n], law_states=self.law_states[:, :n], **changes)
+    def part(self, samples: Any, **changes: Any) -> "Trajectory":
+        """Some of the samples: a slice or indices."""
+        return replace(self, t=self.t[samples], x=self.x[:, samples], u=self.u[:, samples], law_states=self.law_states[:, samples],
+                       **changes)
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """Samples are taken every so many seconds from the start on."""
+    """Samples at a fixed period from the start."""
     start: float
     period: float
 
     def between(self, after: float, until: float) -> Floats:
-        """Those after a time, up to another.
+        """Samples after a time, up to another.
 
         >>> Sampling(1.0, 0.5).between(1.0, 2.2).tolist()
         [1.5, 2.0]
@@ -130,22 +131,22 @@ class Sampling:
         return np.asarray(self.start + np.arange(first, last + 1)*self.period, float)
 
     def _numbers(self, after: float, until: float) -> tuple[int, int]:
-        """Of the first and the last of them, counted from the start."""
+        """Numbers of the first and the last of them, from the start."""
         first = 0 if after < self.start else int(np.floor((after - self.start)/self.period*(1.0 + 1e-12) + 1e-9)) + 1
         return first, int(np.floor((until - self.start)/self.period*(1.0 + 1e-12)))
 
     def count(self, after: float, until: float) -> int:
-        """How many there are, without making them."""
+        """The number of samples, without creating them."""
         first, last = self._numbers(after, until)
         return max(0, last + 1 - first)
 
     def due(self, t: float) -> float | None:
-        """The sample that t is but for rounding, if it is one, not only the end of a run."""
+        """The sample time equal to t except for rounding; None if t is not a sample."""
         n = (t - self.start)/self.period
         return self.start + float(np.rint(n))*self.period if abs(n - np.rint(n)) <= 1e-9 else None
 
     def times(self, until: float, after: float = -np.inf) -> Floats:
-        """Those after a time up to the end, and the end itself.
+        """Samples after a time up to the end, and the end itself.
 
         >>> Sampling(1.0, 0.5).times(2.2).tolist()
         [1.0, 1.5, 2.0, 2.2]
@@ -157,7 +158,7 @@ class Sampling:
 
 
 def choose_sampling(start: float, until: float, sample_rate: float | None, step: float | None) -> Sampling:
-    """By rate; else of a method with fixed steps every so many of them, else a part of the time, about a hundred in all."""
+    """Samples at a rate; by default about a hundred, at multiples of a fixed step if there is one."""
     span = until - start
     if sample_rate is not None:
         period = 1.0/positive("sample_rate", sample_rate, "samples a second")
@@ -168,14 +169,14 @@ def choose_sampling(start: float, until: float, sample_rate: float | None, step:
 
 
 def no_text(value: Any) -> float:
-    """float(value), which would take "1e3", too."""
+    """float(value), but not for strings such as "1e3"."""
     if isinstance(value, str | bytes):
         raise TypeError
     return float(value)
 
 
 def moment(name: str, value: object) -> float:
-    """A time, any finite number, or an error."""
+    """A time: a finite number; raises otherwise."""
     try:
         number = no_text(value)
     except (TypeError, ValueError, OverflowError):
@@ -186,7 +187,7 @@ def moment(name: str, value: object) -> float:
 
 
 def check_clock(name: str, t: float, dt: float | None) -> None:
-    """Refuse times so far from 0 that the ends of steps fall between numbers.
+    """Raise for times so large that steps are not resolved by floating-point numbers.
 
     >>> check_clock("until", 1e15, 1e-3)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -199,7 +200,7 @@ def check_clock(name: str, t: float, dt: float | None) -> None:
 
 
 def positive(name: str, value: object, what: str) -> float:
-    """A finite number greater than 0, or an error that says what was meant."""
+    """A finite number greater than 0; raises otherwise."""
     try:
         number = no_text(value)
     except (TypeError, ValueError, OverflowError):
@@ -210,10 +211,10 @@ def positive(name: str, value: object, what: str) -> float:
 
 
 def check_room(numbers: float, what: str) -> None:
-    """Refuse what the memory of this machine cannot hold."""
+    """Raise if so many numbers do not fit into the memory of this machine."""
     try:
         room = os.sysconf("SC_PAGE_SIZE")*os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):                           # not told everywhere
+    except (AttributeError, ValueError, OSError):                           # not available on all systems
         room = 2**36
     if 8.0*numbers > room:
         raise StateError(f"{what} ({8e-9*numbers:.3g} GB of numbers, and this machine has {1e-9*room:.3g} GB)")

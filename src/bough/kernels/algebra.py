@@ -9,20 +9,19 @@
 
 ``add``, ``sub`` and ``scale`` (from lanes) work elementwise on any of these.
 
-Finite turns given by a rotation vector theta, and their rates.
+Finite rotations by a rotation vector theta, and their rates:
 
     R = exp(theta~) = cos I + (1 - x b) theta~ + a theta theta^T          x = theta.theta
-    omega = J theta',  J = (1 - x b) I + a theta~ + b theta theta^T       in the axes that are turned
+    omega = J theta',  J = (1 - x b) I + a theta~ + b theta theta^T       in the rotated axes
 
-a = (1 - cos)/x and b = (|theta| - sin)/|theta|^3 are taken from their series, which have no singularity and no branch: they are
-exact in double precision up to 4 rad, more than any elastic slope.
+a = (1 - cos)/x and b = (|theta| - sin)/|theta|^3 are evaluated by their series, without singularity or branch: exact in double
+precision up to 4 rad, more than any elastic slope.
 
-3-vectors as values of their own: of one state one register (x, y, z and an idle lane), of four states a tuple of three numbers.
+3-vectors as single values: one register (x, y, z and an unused lane) for one state, a tuple of three numbers for four states.
+`add` and `scale` work on both, and a matrix is the tuple of its columns.  Along a chain of bodies the arithmetic of one state is
+then four wide too.
 
-Sums and multiples are `add` and `scale` either way, and a matrix is the tuple of its columns.  Where bodies follow one another
-in a chain, one state's arithmetic is then four wide too.
-
-Functions of numbers that go lane by lane: exponentials, and angles from sines and cosines.
+Functions evaluated lane by lane: exponentials, and angles from sines and cosines.
 """
 
 from bough.kernels.jit import leaf
@@ -61,7 +60,7 @@ def cross(a, b):
 
 @leaf
 def rotate(C, v):
-    """C v: from the axes of the columns of C to the axes of its rows."""
+    """C v."""
     xx, xy, xz, yx, yy, yz, zx, zy, zz = C
     x, y, z = v
     return xx*x + xy*y + xz*z, yx*x + yy*y + yz*z, zx*x + zy*y + zz*z
@@ -87,14 +86,14 @@ def compose(A, B):
 
 @leaf
 def turn_z(C, s, c):
-    """C Rz for the turn with sine s and cosine c about the third column of C."""
+    """C Rz, for a rotation with sine s and cosine c about the third column of C."""
     xx, xy, xz, yx, yy, yz, zx, zy, zz = C
     return (c*xx + s*xy, c*xy - s*xx, xz, c*yx + s*yy, c*yy - s*yx, yz, c*zx + s*zy, c*zy - s*zx, zz)
 
 
 @leaf
 def axis_z(C):
-    """Third column of C: the z axis of a frame, in the axes of the rows."""
+    """Third column of C: the z axis of a frame."""
     xx, xy, xz, yx, yy, yz, zx, zy, zz = C
     return xz, yz, zz
 
@@ -112,7 +111,7 @@ def column(C, j):
 
 @leaf
 def invert(A):
-    """A^-1: its columns are the cross products of A's rows, over the determinant."""
+    """A^-1: its columns are the cross products of the rows of A, divided by the determinant."""
     xx, xy, xz, yx, yy, yz, zx, zy, zz = A
     x, y, z = (xx, xy, xz), (yx, yy, yz), (zx, zy, zz)
     yz_, zx_, xy_ = cross(y, z), cross(z, x), cross(x, y)
@@ -121,7 +120,7 @@ def invert(A):
 
 @leaf
 def rate_matrix(alpha, omega):
-    """alpha~ + omega~ omega~: times a vector of a body, its second derivative."""
+    """alpha~ + omega~ omega~: times a vector fixed in a body, its second derivative."""
     (ax, ay, az), (x, y, z) = alpha, omega
     xy, xz, yz = x*y, x*z, y*z
     xx, yy, zz = x*x, y*y, z*z
@@ -130,7 +129,7 @@ def rate_matrix(alpha, omega):
 
 @leaf
 def attitude(p):
-    """Matrix of the quaternion (x, y, z, w) of any length: a stage between two steps need not be unit."""
+    """Rotation matrix of the quaternion (x, y, z, w) of any length: at stages within a step it need not be unit."""
     x, y, z, w = p
     two = 2.0/(x*x + y*y + z*z + w*w)
     X, Y, Z = two*x, two*y, two*z
@@ -161,7 +160,7 @@ def symmetric_part(B):
 
 @leaf
 def axial(E):
-    """Sum of c x phi out of E, the sum of phi c^T."""
+    """Sum of c x phi, from E, the sum of phi c^T."""
     xx, xy, xz, yx, yy, yz, zx, zy, zz = E
     return zy - yz, xz - zx, yx - xy
 
@@ -181,7 +180,7 @@ def trace_less_sym(S):
 
 @leaf
 def second_moments(J):
-    """tr(J)/2 I - J: the sum of m x x^T out of an inertia J."""
+    """tr(J)/2 I - J: the sum of m x x^T, from an inertia J."""
     xx, xy, xz, yy, yz, zz = J
     return 0.5*(yy + zz - xx), -xy, -xz, 0.5*(xx + zz - yy), -yz, 0.5*(xx + yy - zz)
 
@@ -304,7 +303,7 @@ def euler(J, alpha, omega):
 
 @leaf
 def newton_euler(m, h, turning, omega, A):
-    """The wrench that the motion of a body demands, of its mass m, first moment h and `turning`, see euler [S 52]."""
+    """Wrench required by the motion of a body of mass m and first moment h; `turning`: see euler [S 52]."""
     alpha, a = A
     return add(turning, cross(h, a)), add(add(scale(m, a), cross(alpha, h)), cross(omega, cross(omega, h)))
 
@@ -352,13 +351,13 @@ def shift_inertia(r, P):
 
 @leaf
 def nothing_gathered(lane):
-    """(P, z) of no bodies."""
+    """P = 0, z = 0."""
     o = zero(lane)
     v, S = (o, o, o), (o, o, o, o, o, o)
     return (S, (o, o, o, o, o, o, o, o, o), S), (v, v)
 
 
-# ---- turns -----------------------------------------------------------------------------------------------------------------
+# ---- finite rotations ----------------------------------------------------------------------------------------------------
 _TERMS = range(13, -1, -1)                                      # highest power first, for Horner's scheme
 _A = tuple((-1.0)**k/factorial(2*k + 2) for k in _TERMS)
 _B = tuple((-1.0)**k/factorial(2*k + 3) for k in _TERMS)
@@ -393,7 +392,7 @@ def _spherical(i, s, o, theta):
 
 @leaf
 def rate_bias(theta, rate):
-    """J' theta': what is left of omega' where theta'' = 0."""
+    """J' theta': omega' for theta'' = 0."""
     x, c, s = dot(theta, theta), cross(theta, rate), 2.0*dot(theta, rate)
     turning = add(scale(s*polynomial(_A_X, x), c), scale(s*polynomial(_B_X, x), cross(theta, c)))
     return add(turning, scale(polynomial(_B, x), cross(rate, c)))
@@ -409,104 +408,92 @@ def turning_rate(theta, rate, psi):
     return add(first, second)
 
 
-# ---- vectors ---------------------------------------------------------------------------------------------------------------
+# ---- vectors as values ---------------------------------------------------------------------------------------------------
+@one_state_only(otherwise=lambda lane, u: u)
 def vector(lane, u):
     """A vector of three numbers."""
     return register(u)
 
 
-vector = one_state_only(vector, lambda lane, u: u)
-
-
+@one_state_only(otherwise=lambda lane, u: u)
 def parts(lane, u):
     """The three numbers of a vector."""
     return unpack3(u)
 
 
-parts = one_state_only(parts, lambda lane, u: u)
-
-
+@one_state_only(otherwise=lambda lane, u, v: cross(u, v))
 def vector_cross(lane, u, v):
     """u x v: with c(x, y, z) = (y, z, x) it is c(u c(v) - c(u) v)."""
     return cycle(u*cycle(v) - cycle(u)*v)
 
 
-vector_cross = one_state_only(vector_cross, lambda lane, u, v: cross(u, v))
-
-
+@one_state_only(otherwise=lambda lane, u, v: dot(u, v))
 def vector_dot(lane, u, v):
     """u.v"""
     return total(u*v)
 
 
-vector_dot = one_state_only(vector_dot, lambda lane, u, v: dot(u, v))
-
-
 @leaf
 def combine(C, x):
-    """C x: the sum of C's columns, so many of each."""
+    """C x: a linear combination of C's columns."""
     (a, b, c), (x_a, x_b, x_c) = C, x
     return add(add(scale(x_a, a), scale(x_b, b)), scale(x_c, c))
 
 
 @leaf
 def combine_columns(C, B):
-    """C B, of a B in rows."""
+    """C B, B given by rows."""
     xx, xy, xz, yx, yy, yz, zx, zy, zz = B
     return combine(C, (xx, yx, zx)), combine(C, (xy, yy, zy)), combine(C, (xz, yz, zz))
 
 
 @leaf
 def turn_columns(C, s, c):
-    """C Rz for the turn with sine s and cosine c about the third column of C."""
+    """C Rz, for a rotation with sine s and cosine c about the third column of C."""
     a, b, e = C
     return add(scale(c, a), scale(s, b)), add(scale(c, b), scale(-s, a)), e
 
 
 @leaf
 def rows_of(lane, C):
-    """The matrix of three columns, in rows."""
+    """The matrix of three columns, by rows."""
     (xx, yx, zx), (xy, yy, zy), (xz, yz, zz) = parts(lane, C[0]), parts(lane, C[1]), parts(lane, C[2])
     return xx, xy, xz, yx, yy, yz, zx, zy, zz
 
 
 @leaf
 def columns_of(lane, C):
-    """The three columns of a matrix in rows."""
+    """The three columns of a matrix given by rows."""
     xx, xy, xz, yx, yy, yz, zx, zy, zz = C
     return vector(lane, (xx, yx, zx)), vector(lane, (xy, yy, zy)), vector(lane, (xz, yz, zz))
 
 
 @leaf
 def exponential(lane, ws, at):
-    """exp of the number at `at`, which is also room for it."""
+    """exp of the number at `at`, which is overwritten."""
     x = load(lane, ws, at)
     for i in range(width_of(lane)):
         put_lane(lane, ws, at, i, exp(get_lane(lane, ws, at, i)))
     return grown_with(lane, load(lane, ws, at), x)
 
 
+@duals_only(otherwise=lambda lane, e, x: e)
 def grown_with(lane, e, x):
     """The value, with the tangent e dx."""
     return follow(e, e, x, zero(lane), x)
 
 
-duals_only(grown_with, lambda lane, e, x: e)
-
-
 @leaf
 def arctangent(lane, ws, at, sine, cosine):
-    """atan2 of the numbers at `sine` and `cosine`, -pi to pi; `at` is room for one, and may be one of these places."""
+    """atan2 of the numbers at `sine` and `cosine`, -pi to pi; `at` is scratch for one number, and may be one of these."""
     s, c = load(lane, ws, sine), load(lane, ws, cosine)
     for i in range(width_of(lane)):
         put_lane(lane, ws, at, i, atan2(get_lane(lane, ws, sine, i), get_lane(lane, ws, cosine, i)))
     return turned_with(lane, load(lane, ws, at), s, c)
 
 
+@duals_only(otherwise=lambda lane, angle, s, c: angle)
 def turned_with(lane, angle, s, c):
-    """The angle, with the tangent (c ds - s dc)/(s^2 + c^2) of those of its sine and cosine, of any common length."""
+    """The angle, with the tangent (c ds - s dc)/(s^2 + c^2); sine and cosine may have any common factor."""
     over = inverse_above(s*s + c*c, 0.0)
     return follow(angle, c*over, s, -s*over, c)
-
-
-duals_only(turned_with, lambda lane, angle, s, c: angle)

@@ -1,7 +1,7 @@
-"""What a hinge does: one switch on its kind for each use.
+"""The primitive hinges: one switch on the kind for each operation.
 
-A hinge carries a body on its inner body.  Joints of more degrees of freedom are sequences of these, with massless
-bodies between them [J 5].
+A hinge connects a body to its inner body.  Joints with more degrees of freedom are sequences of these, with massless bodies
+between them [J 5].
 
     kind        coordinates q                      speeds v
     WELD        -                                  -
@@ -13,7 +13,7 @@ bodies between them [J 5].
     MODAL       modal coordinates                  their rates: from the frame of the inboard node to the body frame
     NODE        -                                  -  (from the body frame to the frame of a node, which the modes move)
 
-What the last two do is in `sweeps.modes`.
+The last two are implemented in `sweeps.modes`.
 
 All branches return the same shapes; plain zeros are promoted to lanes.
 """
@@ -23,22 +23,21 @@ from bough.kernels.jit import leaf
 from bough.kernels.lanes import add, load, load3, load4, load9, load_spatial, scale, store, sub
 
 WELD, REVOLUTE, PRISMATIC, SPHERICAL, FREE, MODAL, NODE = range(7)
-N_COORDINATES = (0, 1, 1, 4, 7)            # MODAL: as many as modes; NODE: none of its own
+N_COORDINATES = (0, 1, 1, 4, 7)            # MODAL: the number of modes; NODE: none of its own
 N_SPEEDS = (0, 1, 1, 3, 6)
-GAIN_SIZE = (6, 8, 8, 12, 6, 6, 6)         # numbers that one sweep keeps for the next: G, nu (and 1/D), or a wrench
+GAIN_SIZE = (6, 8, 8, 12, 6, 6, 6)         # numbers that one sweep stores for the next: G, nu (and 1/D), or a wrench
 
 
 @leaf
 def hinge_move(lane, kind, F, r, omega, ws, q, v, sines):
-    """How the outer body stands and turns, from the hinge's attitude F, its place r and the inner body's rate omega:
+    """Attitude and rate of the outer body, from the hinge's attitude F and position r and the inner body's rate omega:
 
-    C       attitude of the outer body
-    r       place of its origin
-    sigma   angular rate across the hinge [S 44]
-    a       omega x (omega x r + 2 s), s the linear rate across the hinge: centripetal and Coriolis acceleration [S 47]
+        C       attitude of the outer body
+        r       position of its origin
+        sigma   angular rate across the hinge [S 44]
+        a       omega x (omega x r + 2 s), s the linear rate across the hinge: centripetal and Coriolis acceleration [S 47]
 
-    The sine of an angle is `sines[0]` numbers behind it in ws, its cosine `sines[1]`.
-    """
+    The sine of an angle is `sines[0]` numbers after the angle in ws, its cosine `sines[1]`."""
     if kind == REVOLUTE:
         C = turn_z(F, load(lane, ws, q + sines[0]), load(lane, ws, q + sines[1]))
         return C, r, scale(load(lane, ws, v), axis_z(C)), cross(omega, cross(omega, r))
@@ -50,13 +49,13 @@ def hinge_move(lane, kind, F, r, omega, ws, q, v, sines):
         return C, r, rotate(C, load3(lane, ws, v)), cross(omega, cross(omega, r))
     if kind == FREE:
         C = compose(F, attitude(load4(lane, ws, q + 3)))
-        return C, add(r, rotate(F, load3(lane, ws, q))), rotate(C, load3(lane, ws, v + 3)), ZERO      # the ground: omega = 0
+        return C, add(r, rotate(F, load3(lane, ws, q))), rotate(C, load3(lane, ws, v + 3)), ZERO      # on the ground omega = 0
     return F, r, ZERO, cross(omega, cross(omega, r))
 
 
 @leaf
 def hinge_add(lane, kind, F, C, A, ws, v):
-    """A + H^T v: a motion of the inner body, carried to the hinge, becomes one of the outer body [S 45] [JR 63]."""
+    """A + H^T v: motion of the outer body from that of the inner body, carried to the hinge [S 45] [JR 63]."""
     alpha, a = A
     if kind == REVOLUTE:
         return add(alpha, scale(load(lane, ws, v), axis_z(C))), a
@@ -71,13 +70,13 @@ def hinge_add(lane, kind, F, C, A, ws, v):
 
 @leaf
 def load_axis(lane, ws, attitude):
-    """The z axis of an attitude in ws; nothing else of it need be there."""
+    """The z axis of an attitude in ws; the rest of the attitude need not be stored."""
     return load(lane, ws, attitude + 2), load(lane, ws, attitude + 5), load(lane, ws, attitude + 8)
 
 
 @leaf
 def store_axis(lane, ws, attitude, C):
-    """Of an attitude only its z axis, where load_axis finds it."""
+    """Store only the z axis of an attitude, for load_axis."""
     x, y, z = axis_z(C)
     store(lane, ws, attitude + 2, x)
     store(lane, ws, attitude + 5, y)
@@ -86,7 +85,7 @@ def store_axis(lane, ws, attitude, C):
 
 @leaf
 def hinge_project(lane, kind, F, f, ws, attitude, tau):
-    """tau = H f: the share of a wrench that the hinge's actuator bears; the body's attitude is in ws [B 3]."""
+    """tau = H f: component of a wrench along the hinge; the body's attitude is in ws [B 3]."""
     n, force = f
     if kind == REVOLUTE:
         store(lane, ws, tau, dot(load_axis(lane, ws, attitude), n))
@@ -101,8 +100,8 @@ def hinge_project(lane, kind, F, f, ws, attitude, tau):
 
 @leaf
 def hinge_reduce(lane, kind, F, C, P, z, ws, tau, gain, added):
-    """P_plus, z_plus: what the hinge transmits to the inner body.  Keeps G = P H^T D^-1 and nu for the last sweep [JR 62].
-    `added` is what implicit methods add to D of one degree of freedom [B 30]."""
+    """P_plus, z_plus: inertia and bias transmitted to the inner body.  Stores G = P H^T D^-1 and nu for the last sweep [JR 62].
+    `added`: addition of implicit methods to D, for one degree of freedom [B 30]."""
     J, H, M = P
     n, f = z
     if kind == REVOLUTE or kind == PRISMATIC:
@@ -133,7 +132,7 @@ def hinge_reduce(lane, kind, F, C, P, z, ws, tau, gain, added):
         store(lane, ws, gain + 9, nu)
         return (ZERO_SYM, ZERO_MAT, M_plus), (torque, f_plus)
 
-    # free: eliminate the linear part too, nothing but tau is left to transmit
+    # free: eliminate the linear part too; only tau is transmitted
     force = rotate(F, load3(lane, ws, tau))
     a = solve(factor(M_plus), sub(force, f_plus))
     store(lane, ws, gain, (sub(nu, rotate(G, a)), a))
@@ -142,7 +141,7 @@ def hinge_reduce(lane, kind, F, C, P, z, ws, tau, gain, added):
 
 @leaf
 def hinge_accelerate(lane, kind, F, C, A, ws, vdot, gain):
-    """Solve for vdot; A comes in as the inner body gives it, and leaves with the hinge's share added [JR 63]."""
+    """Solve for vdot; A is the inner body's acceleration at the hinge, returned with the hinge's contribution [JR 63]."""
     alpha, a = A
     if kind == REVOLUTE or kind == PRISMATIC:
         nu = load(lane, ws, gain + 6) - spatial_dot(load_spatial(lane, ws, gain), A)
@@ -164,7 +163,7 @@ def hinge_accelerate(lane, kind, F, C, A, ws, vdot, gain):
 
 @leaf
 def quaternion_rate(p, w):
-    """p' = p o (w, 0)/2 for an angular rate w in the turned axes [B 1]."""
+    """p' = p o (w, 0)/2 for an angular rate w in the rotated axes [B 1]."""
     px, py, pz, pw = p
     x, y, z = scale(0.5, w)
     return pw*x + py*z - pz*y, pw*y + pz*x - px*z, pw*z + px*y - py*x, -(px*x + py*y + pz*z)
@@ -185,7 +184,7 @@ def hinge_rates(lane, kind, ws, q, v, qdot):
 # ---- columns of the hinge map, one by one
 @leaf
 def n_speeds(kind):
-    """How many speeds a hinge of this kind has."""
+    """Number of speeds of a hinge of this kind."""
     if kind == REVOLUTE or kind == PRISMATIC:
         return 1
     if kind == SPHERICAL:
@@ -195,7 +194,7 @@ def n_speeds(kind):
 
 @leaf
 def hinge_column(kind, F, C, j):
-    """H_j: the motion across the hinge that speed j makes [JR 50]."""
+    """H_j: motion across the hinge per unit of speed j [JR 50]."""
     if kind == REVOLUTE:
         return axis_z(C), ZERO
     if kind == PRISMATIC:

@@ -1,15 +1,15 @@
-"""Compiled code on disk: where it is kept, and one file for each function, signature and processor.
+"""Compiled code on disk: one file for each function, signature and processor.
 
-The directory is named after a hash of all sources that are compiled, since a kernel contains leaves from other files: any edit
-gives a new, empty directory.  The files are pickles, which run code when they are loaded, so a directory that somebody else could
-write to is not used.
+The cache directory is named after a hash of all compiled sources, since a kernel contains leaves from other files: any edit
+starts a new directory.  The files are pickles, which run code when loaded, so a directory that other users can write to is not
+used.
 
-How this package compiles: three decorators.
+The package compiles functions with three decorators:
 
-``leaf``    small algebra, inlined into whatever calls it, never cached by itself;
-``sweep``   a whole sweep: called, not inlined, so that it has the registers for itself; compiled once for each set of features and
-            lane width, see ``linker``;
-``kernel``  what Python calls: compiled once for all models.
+``leaf``    small algebra, inlined into its callers, never cached by itself;
+``sweep``   a whole sweep: called, not inlined, so that it has all registers; compiled once for each set of features and lane
+            width, see ``linker``;
+``kernel``  called from Python: compiled once for all models.
 """
 
 import atexit
@@ -49,7 +49,7 @@ COMPILED_FOLDERS = ("kernels", "sweeps", "integrate/compiled")
 
 @cache
 def cache_directory() -> Path:
-    """The directory in use: the user's, or one of this process alone where that cannot be used."""
+    """The directory in use: the user's, or a temporary one of this process if that cannot be used."""
     problem = cache_problem()
     if not problem:
         return _user_directory()
@@ -62,10 +62,10 @@ def cache_directory() -> Path:
 
 @cache
 def cache_problem() -> str | None:
-    """Why the user's directory cannot be used; None if it can.  Makes it if it is not there."""
+    """Why the user's directory cannot be used; None if it can.  Creates it if necessary."""
     try:
         directory = _user_directory()
-    except RuntimeError:                                                    # of pathlib: a user whom the system does not know
+    except RuntimeError:                                                    # from pathlib: a user unknown to the system
         return "there is no home directory"
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -82,13 +82,13 @@ def cache_problem() -> str | None:
 
 @cache
 def _user_directory() -> Path:
-    """BOUGH_CACHE_DIR, or a folder of the user's cache, and in it one for these sources."""
+    """BOUGH_CACHE_DIR, or a folder in the user's cache; in it a directory for these sources."""
     home = os.environ.get("BOUGH_CACHE_DIR") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bough"
     return Path(home).resolve() / source_hash()
 
 
 def source_hash() -> str:
-    """Of what is compiled, and of what compiles it."""
+    """Hash of all compiled sources, and of the compiler."""
     package = Path(__file__).resolve().parent.parent
     digest = hashlib.sha256(f"{numba.__version__} {sys.version} {package}".encode())
     for source in sorted(file for folder in COMPILED_FOLDERS for file in (package / folder).rglob("*.py")):
@@ -97,7 +97,7 @@ def source_hash() -> str:
 
 
 def unsafe(directory: Path) -> str | None:
-    """Why code from this directory is not to be trusted; Windows keeps users apart by other means."""
+    """Why code from this directory is not trusted; Windows separates users by other means."""
     if not hasattr(os, "getuid"):
         return None
     status = directory.stat()
@@ -109,12 +109,12 @@ def unsafe(directory: Path) -> str | None:
 
 
 class DiskCache(NullCache):
-    """Numba's cache of one function: a file for each signature and processor, without an index that processes could spoil for
-    each other.  A disk that is full or broken costs time, not the run."""
+    """Numba's cache for one function: one file per signature and processor, without an index that processes could corrupt for
+    each other.  If the disk is full or broken, the run only takes longer."""
 
     def __init__(self, function):
         self.name = f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}-{function.__code__.co_firstlineno}"
-        self.read = None, None                                              # a file that was asked for, and what it holds
+        self.read = None, None                                              # the last file read, and its contents
 
     @property
     def cache_path(self):
@@ -125,7 +125,7 @@ class DiskCache(NullCache):
         return cache_directory() / f"{self.name}-{hashlib.sha256(key).hexdigest()[:16]}.nbc"
 
     def holds(self, signature, target_context) -> bool:
-        """Whether this signature has been compiled on this machine, and its file is whole."""
+        """Whether this signature has been compiled on this machine and its file is intact."""
         target_context.refresh()
         path = self.path(signature, target_context.codegen())
         self.read = path, _whole(path)
@@ -158,8 +158,7 @@ def _digest(data: bytes) -> bytes:
 
 
 def _whole(path: Path) -> bytes | None:
-    """What a file of the cache holds behind its digest; None where it is missing or not as it was written: then it is compiled and
-    written again."""
+    """Contents of a cache file after its digest; None if it is missing or damaged: it is then compiled and written again."""
     try:
         data = path.read_bytes()
     except OSError:
@@ -174,8 +173,8 @@ def _warn_once(text: str) -> None:
 
 # ---- jit -------------------------------------------------------------------------------------------------------------------
 class LeanCompiler(CompilerBase):
-    """Numba's passes without those that kernels have no use for (closures, array expressions, lifting, parallel loops, literal
-    unrolling): half of the time of compiling is spent in Numba's own Python."""
+    """Numba's passes without those that kernels do not need (closures, array expressions, lifting, parallel loops, literal
+    unrolling): half of the compile time is spent in Numba's own Python code."""
     PASSES = (TranslateByteCode, FixupArgs, IRProcessing, RewriteSemanticConstants, DeadBranchPrune, GenericRewrites,
               ReconstructSSA, NopythonTypeInference, PreLowerStripPhis, IRLegalization, NativeLowering, NoPythonBackend)
 
@@ -193,7 +192,7 @@ INLINED = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": 
 
 
 def _start_numba():
-    """Numba asks at its start whether SciPy has BLAS, which takes 0.2 s; SciPy comes with this package, and no kernel uses it."""
+    """Numba checks on import whether SciPy has BLAS, which takes 0.2 s; this package requires SciPy, and no kernel uses BLAS."""
     try:
         import numba.np.linalg as linalg
         asked, linalg.ensure_blas = linalg.ensure_blas, lambda: None
@@ -213,7 +212,7 @@ def leaf(function):
 
 
 def cached(function, **options):
-    """A function of Numba's, kept on disk."""
+    """A Numba function with a disk cache."""
     dispatcher = njit(**options, **OPTIONS)(function)
     if not config.DISABLE_JIT:
         dispatcher._cache = DiskCache(function)
@@ -225,8 +224,8 @@ def kernel(function):
 
 
 def load_or_compile(dispatcher, signature, width, rounds=1):
-    """Load a kernel or a sweep from disk; or compile it, with so many rounds of optimization, and say so.  One thread at a time:
-    Numba fills its registries when it is first asked for anything."""
+    """Load a kernel or a sweep from disk, or compile it with a number of optimization rounds and print a message.  One thread at
+    a time: Numba fills its registries on first use."""
     with global_compiler_lock:
         if dispatcher._cache.holds(signature, dispatcher.targetctx):
             dispatcher.compile(signature)
@@ -239,21 +238,21 @@ def load_or_compile(dispatcher, signature, width, rounds=1):
 
 
 def release(library):
-    """Let go of what a kernel or sweep was made from: its machine code is in memory and on disk."""
+    """Free the intermediate code of a kernel or sweep: its machine code is in memory and on disk."""
     library._codegen._engine._ee.remove_module(library._final_module)
     library._final_module = library._shared_module = library._compiled_object = None
     library._linking_libraries.clear()
 
 
-LEAVES: set = set()                                 # that have been compiled, to be inlined
+LEAVES: set = set()                                 # compiled leaves, for inlining
 CALLED: set = set()                                 # functions whose calls have been resolved, see compiling
-MANAGERS: dict = {}                                 # of the passes over functions, by optimization
-MOST_LEAVES = 500                                   # that wait to be inlined again
+MANAGERS: dict = {}                                 # pass managers for functions, by optimization level
+MOST_LEAVES = 500                                   # limit on the number of leaves kept
 
 
 def forget_leaves():
-    """Forget the leaves when there are too many: each holds its intermediate code, and those for other features and lane widths
-    are not needed again soon."""
+    """Forget the leaves if there are too many: each holds its intermediate code, and those for other features and lane widths are
+    seldom needed again soon."""
     if sum(len(each.overloads) for each in LEAVES) > MOST_LEAVES:
         for each in LEAVES:
             each._make_finalizer()()
@@ -268,11 +267,11 @@ def forget_leaves():
 
 @contextmanager
 def compiling(whole, width, rounds=1):
-    """While this thread compiles a kernel or a sweep: one state gains 15 % from packing its 3-vectors (SLP), lanes are packed
-    already; leaves are neither optimized nor turned into machine code by themselves, only where they have been inlined; and
-    Python's garbage waits, which would take a tenth of the time to look for.
+    """Settings while this thread compiles a kernel or a sweep.  SLP vectorization, which gains 15 % for one state (lanes are
+    packed already); leaves are optimized only where they have been inlined; and garbage collection is paused, which would take a
+    tenth of the time.
 
-    Numba's lock keeps other threads from compiling meanwhile; what they do with code that is compiled already is left as it is."""
+    Numba's lock keeps other threads from compiling meanwhile; code compiled by others is not affected."""
     owner = threading.get_ident()
 
     def optimize_rounds(library):
@@ -293,7 +292,7 @@ def compiling(whole, width, rounds=1):
         return chosen
 
     def resolve_once(method):
-        """Numba looks up the types of each a*b anew, which takes a millisecond."""
+        """Cache the types of each operation: Numba resolves each a*b again, which takes a millisecond."""
         def resolve(self, context, args, kws):
             if kws or threading.get_ident() != owner:
                 return method(self, context, args, kws)
@@ -305,7 +304,7 @@ def compiling(whole, width, rounds=1):
         return resolve
 
     def managed_once(method):
-        """Numba makes a manager of passes for each function, and LLVM does not give back what these take."""
+        """Reuse pass managers: Numba creates one for each function, and LLVM does not release their memory."""
         def managers(self):
             key = self, config.OPT, config.SLP_VECTORIZE
             if key not in MANAGERS:

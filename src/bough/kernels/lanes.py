@@ -33,7 +33,7 @@ from numba.extending import NativeValue, intrinsic, models, overload, register_m
 
 from bough.kernels.jit import INLINED
 
-_FLAGS = ("contract", "nsz", "arcp")                 # allow fma and x/y -> x*(1/y); never reorder sums
+_FLAGS = ("contract", "nsz", "arcp")                 # allow fma and x/y -> x*(1/y), but no reordering of sums
 _F64, _I64, _I32 = ir.DoubleType(), ir.IntType(64), ir.IntType(32)
 
 
@@ -47,7 +47,7 @@ def aligned(shape):
 
 # ---- the tag ---------------------------------------------------------------------------------------
 class Lanes:
-    """How many independent states run side by side: the tag, and the layout of arrays on the Python side."""
+    """How many independent states are processed side by side: the tag, and the array layout on the Python side."""
 
     def __init__(self, width, tangents=0):
         self.width, self.tangents = width, tangents
@@ -64,13 +64,13 @@ class Lanes:
 
 
 class Features(NamedTuple):
-    """What a model has beyond a tree of rigid bodies.  Code for features that a model lacks is not compiled for it."""
+    """What a model has beyond a tree of rigid bodies.  Code for features that a model does not have is not compiled."""
     flexible: bool = False      # some body has modes
     loops: bool = False         # some loop is closed
     holds: bool = False         # some coordinate can be locked or prescribed
-    implicit: bool = False      # not of the model but of the method: springs and modes act as they are at the end of a stage
-    drives: bool = False        # some coordinates are coupled or have friction; with loops and holds, so that it is one set more
-    tanks: bool = False         # some bodies change their mass
+    implicit: bool = False      # a property of the method, not the model: springs and modes are evaluated at the end of a stage
+    drives: bool = False  # some coordinates are coupled or have friction; implies loops and holds, to add only one set of features
+    tanks: bool = False         # some bodies have variable mass
 
     def __str__(self):
         return "+".join(name for name, needed in zip(self._fields, self, strict=True) if needed) or "rigid"
@@ -80,7 +80,7 @@ ALL_FEATURES = Features(True, True, True, drives=True, tanks=True)
 
 
 class LanesType(types.Type):
-    """The tag: how many states run side by side, the features that are compiled, and whether numbers have tangents."""
+    """The tag: number of states side by side, features, and whether numbers have tangents."""
 
     def __init__(self, width, features=Features(), tangents=0):  # noqa: B008
         self.width, self.features, self.tangents = width, features, tangents
@@ -106,8 +106,8 @@ def _unbox_lanes(typ, obj, c):
 
 # ---- the number ------------------------------------------------------------------------------------
 class NumberType(types.Type):
-    """`width` doubles side by side: one AVX register for four, and LLVM splits wider ones; with tangents, a dual: so many
-    registers more, each a derivative of the first."""
+    """`width` doubles side by side: one AVX register for four, LLVM splits wider ones.  With tangents it is a dual: additional
+    registers, each a derivative of the first."""
 
     def __init__(self, width, tangents=0):
         self.width, self.tangents = width, tangents
@@ -142,7 +142,7 @@ def _llvm(number):
 
 
 def _piece(number):
-    """The LLVM type of a value, and of a tangent."""
+    """LLVM type of a value or of a tangent."""
     return _F64 if number == types.float64 else ir.VectorType(_F64, number.width)
 
 
@@ -154,12 +154,12 @@ def _splat(builder, x, width):
 
 
 def _constant(number, c):
-    """A plain constant, the same in every lane."""
+    """A constant, the same in every lane."""
     return ir.Constant(_piece(number), c if number == types.float64 else [c]*number.width)
 
 
 def _pieces(context, builder, t, x, number):
-    """[value] or [value, tangents ...] of a number of the type t, as wide as those of `number`; without tangents it is constant."""
+    """[value] or [value, tangents ...] of a number of type t, as wide as those of `number`; without tangents it is constant."""
     if isinstance(t, NumberType):
         return [builder.extract_value(x, i) for i in range(1 + t.tangents)] if t.tangents else [x]
     x = context.cast(builder, x, t, types.float64)
@@ -167,7 +167,7 @@ def _pieces(context, builder, t, x, number):
 
 
 def _whole(builder, number, pieces):
-    """The number of these pieces; tangents that are missing are zero."""
+    """The number with these pieces; missing tangents are zero."""
     if number == types.float64 or not number.tangents:
         return pieces[0]
     value = ir.Constant(_llvm(number), ir.Undefined)
@@ -177,14 +177,14 @@ def _whole(builder, number, pieces):
 
 
 def _tangents(number, x, y, both, of_x, of_y):
-    """Tangents of what depends on x and y (pieces): `both` of their tangents, or of the one that has some."""
+    """Tangents of a function of x and y (pieces): `both` of their tangents, or that of the one that has any."""
     if len(x) > 1 and len(y) > 1:
         return [both(dx, dy) for dx, dy in zip(x[1:], y[1:])]
     return [of_x(dx) for dx in x[1:]] if len(x) > 1 else [of_y(dy) for dy in y[1:]]
 
 
 def _combine(builder, number, instruction, x, y):
-    """x + y, x - y, x y or x/y of pieces: the rules of differentiation."""
+    """x + y, x - y, x y or x/y of pieces, by the rules of differentiation."""
     op = lambda name, a, b: getattr(builder, name)(a, b, flags=_FLAGS)
     if instruction == "fadd":
         return [op("fadd", x[0], y[0]), *_tangents(number, x, y, lambda a, b: op("fadd", a, b), lambda a: a, lambda b: b)]
@@ -204,7 +204,7 @@ def _combine(builder, number, instruction, x, y):
 
 
 def _chosen(builder, condition, number, x, y):
-    """x or y (pieces), by a condition on values."""
+    """x or y (pieces), selected by a condition on values."""
     more = lambda pieces: [*pieces, *[_constant(number, 0.0)]*(max(len(x), len(y)) - len(pieces))]
     return [builder.select(condition, a, b) for a, b in zip(more(x), more(y))]
 
@@ -252,9 +252,10 @@ def _negate(context, builder, sig, args):
     return _whole(builder, number, [builder.fneg(piece) for piece in _pieces(context, builder, number, args[0], number)])
 
 
-# ---- tables: arrays of which nothing but the place in memory matters ------------------------------------
+# ---- tables: arrays of which only the address is used ---------------------------------------------------
 class TableType(types.Type):
-    """Where the entries of a table start; of rank 2 there is an entry for each of four lanes, of rank 3 four and their tangents."""
+    """Address of the first entry of a table.  A table of rank 2 has an entry for each of four lanes, of rank 3 four and their
+    tangents."""
 
     def __init__(self, dtype, ndim=1):
         self.dtype, self.ndim = dtype, ndim
@@ -268,20 +269,20 @@ class _TableModel(models.PrimitiveModel):
 
 
 def data_of(context, builder, t, value):
-    """The pointer to the first entry of a table or an array."""
+    """Pointer to the first entry of a table or an array."""
     return value if isinstance(t, TableType) else context.make_array(t)(context, builder, value).data
 
 
 @intrinsic
 def pointer_to(typingctx, array):
-    """An array as a table; that of duals keeps its rank."""
+    """An array as a table; a table of duals keeps its rank."""
     table = TableType(array.dtype, 3 if array.ndim == 3 else 1)
     return table(array), lambda context, builder, sig, args: data_of(context, builder, array, args[0])
 
 
 @intrinsic
 def flat(typingctx, array):
-    """The entries of an array of any rank, one behind the other."""
+    """The entries of an array of any rank, as a 1-D table."""
     return TableType(array.dtype)(array), lambda context, builder, sig, args: data_of(context, builder, array, args[0])
 
 
@@ -296,7 +297,7 @@ def put(typingctx, table, index, value):
 
 @intrinsic
 def parameters_of(typingctx, pars, group):
-    """Of a group of states, as a table: a row of their own, or the last one, which serves all."""
+    """Parameters of a group of states, as a table: the group's own row, or the last one if there is one for all."""
     def codegen(context, builder, sig, args):
         whole = context.make_array(pars)(context, builder, args[0])
         last = builder.sub(builder.extract_value(whole.shape, 0), ir.Constant(_I64, 1))
@@ -313,97 +314,73 @@ def _ranked_tangents(ws):
     return 1 if ws.ndim == 3 else 0
 
 
+def _tag_of_sweep_table(context, builder, sig, args):
+    return builder.bitcast(data_of(context, builder, sig.args[1], args[1]), ir.IntType(8).as_pointer())
+
+
 @intrinsic
 def lanes_of(typingctx, ws, sweep_table):
-    """The tag that fits a workspace (1-D holds one state, 2-D four, 3-D four and their tangents); its value points to the
-    addresses of sweeps."""
-    def codegen(context, builder, sig, args):
-        return builder.bitcast(data_of(context, builder, sweep_table, args[1]), ir.IntType(8).as_pointer())
-    return LanesType(_width(ws), ALL_FEATURES, _ranked_tangents(ws))(ws, sweep_table), codegen
+    """The tag for a workspace (1-D: one state, 2-D: four, 3-D: four with tangents); its value is the address of the sweep
+    table."""
+    return LanesType(_width(ws), ALL_FEATURES, _ranked_tangents(ws))(ws, sweep_table), _tag_of_sweep_table
 
 
 @intrinsic
 def implicit_lanes_of(typingctx, ws, sweep_table):
-    """The same in kernels of implicit methods."""
-    def codegen(context, builder, sig, args):
-        return builder.bitcast(data_of(context, builder, sweep_table, args[1]), ir.IntType(8).as_pointer())
-    return LanesType(_width(ws), ALL_FEATURES._replace(implicit=True))(ws, sweep_table), codegen
+    """lanes_of for kernels of implicit methods."""
+    return LanesType(_width(ws), ALL_FEATURES._replace(implicit=True))(ws, sweep_table), _tag_of_sweep_table
 
 
 @intrinsic
 def lanes_like(typingctx, ws):
-    """The tag that fits a workspace, in kernels that call no sweeps."""
+    """The tag for a workspace, in kernels that call no sweeps."""
     return LanesType(_width(ws))(ws), lambda context, builder, sig, args: context.get_dummy_value()
 
 
-def specialize(needed, full, plain):
-    """Register `full` for use in kernels whose tag needs it; others call `plain` instead."""
+def specialize(needed, full, otherwise):
+    """Register `full` for kernels whose tag needs it; others use `otherwise`."""
     @overload(full, strict=False, jit_options=INLINED)
     def choose(lane, *args):
-        return full if needed(lane) else plain
+        return full if needed(lane) else otherwise
     return full
 
 
-def flexible_only(full, rigid):
-    """`full` in code for models with flexible bodies, `rigid` in all other code."""
-    return specialize(lambda lane: lane.features.flexible, full, rigid)
+def nothing(lane, *args):
+    return None
 
 
-def loops_only(full, tree):
-    """`full` in code for models with closed loops, `tree` in all other code."""
-    return specialize(lambda lane: lane.features.loops, full, tree)
+def only(needed):
+    """A decorator for functions that are compiled only into code whose tag is `needed`; other code calls `otherwise`, with the same
+    arguments, in their place (by default it does nothing)."""
+    def decorate(full=None, otherwise=nothing):
+        if full is None:
+            return lambda function: specialize(needed, function, otherwise)
+        return specialize(needed, full, otherwise)
+    return decorate
 
 
-def flexible_loops_only(full, plain):
-    """`full` in code for models with flexible bodies and closed loops, `plain` in all other code."""
-    return specialize(lambda lane: lane.features.flexible and lane.features.loops, full, plain)
-
-
-def holds_only(full, free):
-    """`full` in code for models with coordinates that can be locked or prescribed, `free` in all other code."""
-    return specialize(lambda lane: lane.features.holds, full, free)
-
-
-def implicit_only(full, explicit):
-    """`full` in code for implicit methods, `explicit` in all other code."""
-    return specialize(lambda lane: lane.features.implicit, full, explicit)
-
-
-def couplings_only(full, uncoupled):
-    """`full` in code for models with couplings between coordinates, `uncoupled` in all other code."""
-    return specialize(lambda lane: lane.features.drives, full, uncoupled)
-
-
-def friction_only(full, smooth):
-    """`full` in code for models with friction, `smooth` in all other code."""
-    return specialize(lambda lane: lane.features.drives, full, smooth)
-
-
-def tanks_only(full, constant):
-    """`full` in code for models with tanks, `constant` in all other code."""
-    return specialize(lambda lane: lane.features.tanks, full, constant)
-
-
-def one_state_only(full, several):
-    """`full` in code for one state at a time, `several` in code for four lanes."""
-    return specialize(lambda lane: lane.width == 1, full, several)
-
-
-def duals_only(full, plain):
-    """`full` in code whose numbers have tangents, `plain` in all other code."""
-    return specialize(lambda lane: getattr(lane, "tangents", 0) > 0, full, plain)
+flexible_only = only(lambda lane: lane.features.flexible)
+loops_only = only(lambda lane: lane.features.loops)
+flexible_loops_only = only(lambda lane: lane.features.flexible and lane.features.loops)
+holds_only = only(lambda lane: lane.features.holds)
+implicit_only = only(lambda lane: lane.features.implicit)
+couplings_only = friction_only = only(lambda lane: lane.features.drives)
+tanks_only = only(lambda lane: lane.features.tanks)
+one_state_only = only(lambda lane: lane.width == 1)
+duals_only = only(lambda lane: getattr(lane, "tangents", 0) > 0)
 
 
 @intrinsic
 def quads_of(typingctx, array):
-    """The tag that takes an array four doubles at a time, whatever its lanes: four states' or four neighbors'; or four duals."""
+    """The tag that processes an array four doubles at a time, whatever its lanes: of four states or four consecutive numbers; or
+    four duals."""
     tag = LanesType(4, tangents=_ranked_tangents(array))
     return tag(array), lambda context, builder, sig, args: context.get_dummy_value()
 
 
 @intrinsic
 def single_of(typingctx, lanes):
-    """The tag of one state with the same features: for what lies in a workspace of its own; it calls no sweeps."""
+    """The tag of one state with the same features, for numbers in a workspace of their own; it calls no sweeps."""
     return LanesType(1, lanes.features)(lanes), lambda context, builder, sig, args: args[0]
 
 
@@ -415,33 +392,33 @@ def zero(typingctx, lanes):
     return lanes.number(lanes), codegen
 
 
-@intrinsic
-def align_stack(typingctx):
-    """Call first in every kernel: puts spilled SIMD numbers on their natural boundary.
-
-    LLVM only realigns the stack of a function if asked before register allocation; without this a kernel's
-    speed varies by a quarter from run to run, with the address of the stack."""
+def _with_aligned_stack(*names):
     def codegen(context, builder, sig, args):
-        builder.function.attributes.add("nounwind")           # llvmlite drops alignstack from an empty set
+        for name in names:
+            builder.function.attributes.add(name)
         builder.function.attributes.alignstack = 64
         return context.get_dummy_value()
-    return types.void(), codegen
+    return codegen
+
+
+@intrinsic
+def align_stack(typingctx):
+    """Call first in every kernel: aligns spilled SIMD registers on the stack.
+
+    LLVM realigns the stack of a function only if asked before register allocation; without this the speed of a kernel varies by a
+    quarter from run to run, with the address of the stack."""
+    return types.void(), _with_aligned_stack("nounwind")               # llvmlite drops alignstack from an empty set
 
 
 @intrinsic
 def noinline(typingctx):
-    """Call first in every sweep: LLVM then calls it and does not inline it.  Its stack is aligned as a kernel's."""
-    def codegen(context, builder, sig, args):
-        builder.function.attributes.add("noinline")
-        builder.function.attributes.add("nounwind")
-        builder.function.attributes.alignstack = 64
-        return context.get_dummy_value()
-    return types.void(), codegen
+    """Call first in every sweep: LLVM then does not inline it.  Its stack is aligned as in a kernel."""
+    return types.void(), _with_aligned_stack("noinline", "nounwind")
 
 
-# ---- load and store: raw pointers, no bounds, no wraparound ----------------------------------------
+# ---- load and store: raw pointers, no bounds checks ------------------------------------------------------
 def _doubles(number):
-    """How many doubles a number has in memory."""
+    """Number of doubles that a number takes in memory."""
     return getattr(number, "width", 1)*(1 + getattr(number, "tangents", 0))
 
 
@@ -460,7 +437,7 @@ def _addresses(context, builder, array_type, array, index, number):
 
 
 def _fetch(builder, number, address):
-    """The number at an address."""
+    """Load the number at an address."""
     if number == types.int64:
         return builder.load(address[0], typ=_I64, align=8)
     return _whole(builder, number, [builder.load(a, typ=_piece(number), align=8) for a in address])
@@ -487,7 +464,7 @@ def _load_nested(context, builder, t, addresses):
 
 
 def _leaves(context, builder, t, value, number):
-    """The numbers of a nested tuple, in order: their pieces."""
+    """The numbers of a nested tuple in order, as pieces."""
     if _is_number(t):
         yield _pieces(context, builder, t, value, number)
     else:
@@ -540,7 +517,7 @@ def read_pack(typingctx, lanes, table, index):
 
 @intrinsic
 def store(typingctx, lanes, array, index, value):
-    """Put a number, or the numbers of a nested tuple one after another, from `index` on."""
+    """Store a number, or the numbers of a nested tuple, from `index` on."""
     def codegen(context, builder, sig, args):
         addresses = _addresses(context, builder, sig.args[1], args[1], args[2], lanes.number)
         for pieces in _leaves(context, builder, value, args[3], lanes.number):
@@ -552,7 +529,7 @@ def store(typingctx, lanes, array, index, value):
 
 @intrinsic
 def accumulate(typingctx, lanes, array, index, value):
-    """Like store, but add to what is there."""
+    """Add a number, or the numbers of a nested tuple, to those from `index` on."""
     def codegen(context, builder, sig, args):
         addresses = _addresses(context, builder, sig.args[1], args[1], args[2], lanes.number)
         for pieces in _leaves(context, builder, value, args[3], lanes.number):
@@ -564,7 +541,7 @@ def accumulate(typingctx, lanes, array, index, value):
 
 @intrinsic
 def get_lane(typingctx, lanes, array, index, lane):
-    """The number at `index` in one lane, as a float: for what branches on its value (tables, callbacks)."""
+    """The number at `index` in one lane, as a float: for branches on its value (tables, callbacks)."""
     def codegen(context, builder, sig, args):
         return builder.load(_lane_address(context, builder, sig, args, lanes.number), align=8)
     return types.float64(lanes, array, types.int64, types.int64), codegen
@@ -572,7 +549,8 @@ def get_lane(typingctx, lanes, array, index, lane):
 
 @intrinsic
 def put_lane(typingctx, lanes, array, index, lane, value):
-    """Set the number at `index` in one lane; or, with a (nested) tuple of floats, those from `index` on.  They are constant."""
+    """Set the number at `index` in one lane; or, given a (nested) tuple of floats, those from `index` on.  Their tangents are
+    zero."""
     def codegen(context, builder, sig, args):
         for i, (x,) in enumerate(_leaves(context, builder, value, args[4], types.float64)):
             at = builder.add(args[2], ir.Constant(_I64, i))
@@ -612,7 +590,7 @@ def put_tangent(typingctx, lanes, array, index, lane, value):
 
 @intrinsic
 def follow(typingctx, value, x_rate, x, y_rate, y):
-    """A value that was found in some other way, with the tangents of one whose derivatives by x and y are these rates."""
+    """A value computed elsewhere, with the tangents of a function of x and y with these partial derivatives."""
     number = _result_type(_result_type(value, x), y)
 
     def codegen(context, builder, sig, args):
@@ -632,7 +610,7 @@ def tangent_of(typingctx, x):
 
 @intrinsic
 def width_of(typingctx, lanes):
-    """How many states the lanes hold."""
+    """Number of states in the lanes."""
     return types.int64(lanes), lambda context, builder, sig, args: ir.Constant(_I64, lanes.width)
 
 
@@ -652,26 +630,30 @@ def _result_type(a, b):
 
 
 def _elementwise(context, builder, instruction, ta, a, tb, b, to):
+    """An instruction on two numbers, or on the entries of nested tuples; a number goes with every entry of a tuple."""
     if _is_number(to):
         x, y = _pieces(context, builder, ta, a, to), _pieces(context, builder, tb, b, to)
         return _whole(builder, to, _combine(builder, to, instruction, x, y))
+    entry = lambda t, x, i: (t, x) if _is_number(t) else (t[i], builder.extract_value(x, i))
     return context.make_tuple(builder, to, [
-        _elementwise(context, builder, instruction, ta[i], builder.extract_value(a, i),
-                     tb[i], builder.extract_value(b, i), to[i]) for i in range(len(to))])
+        _elementwise(context, builder, instruction, *entry(ta, a, i), *entry(tb, b, i), to[i]) for i in range(len(to))])
+
+
+def _elementwise_codegen(instruction):
+    return lambda context, builder, sig, args: _elementwise(
+        context, builder, instruction, sig.args[0], args[0], sig.args[1], args[1], sig.return_type)
 
 
 @intrinsic
 def add(typingctx, a, b):
     """a + b for numbers and for (nested) tuples of numbers of equal shape."""
-    return _result_type(a, b)(a, b), lambda context, builder, sig, args: _elementwise(
-        context, builder, "fadd", a, args[0], b, args[1], sig.return_type)
+    return _result_type(a, b)(a, b), _elementwise_codegen("fadd")
 
 
 @intrinsic
 def sub(typingctx, a, b):
     """a - b for numbers and for (nested) tuples of numbers of equal shape."""
-    return _result_type(a, b)(a, b), lambda context, builder, sig, args: _elementwise(
-        context, builder, "fsub", a, args[0], b, args[1], sig.return_type)
+    return _result_type(a, b)(a, b), _elementwise_codegen("fsub")
 
 
 def _scaled_type(s, a):
@@ -680,19 +662,10 @@ def _scaled_type(s, a):
     return types.BaseTuple.from_types([_scaled_type(s, x) for x in a])
 
 
-def _scale(context, builder, ts, s, ta, a, to):
-    if _is_number(to):
-        x, y = _pieces(context, builder, ts, s, to), _pieces(context, builder, ta, a, to)
-        return _whole(builder, to, _combine(builder, to, "fmul", x, y))
-    return context.make_tuple(builder, to, [
-        _scale(context, builder, ts, s, ta[i], builder.extract_value(a, i), to[i]) for i in range(len(to))])
-
-
 @intrinsic
 def scale(typingctx, s, a):
     """s a for a number s and a (nested) tuple of numbers a."""
-    return _scaled_type(s, a)(s, a), lambda context, builder, sig, args: _scale(
-        context, builder, s, args[0], a, args[1], sig.return_type)
+    return _scaled_type(s, a)(s, a), _elementwise_codegen("fmul")
 
 
 @intrinsic
@@ -744,7 +717,7 @@ def inverse_above(typingctx, x, least):
     return number(x, least), codegen
 
 
-# ---- a register of four that holds a vector of one state -----------------------------------------------
+# ---- a register of four with a vector of one state -----------------------------------------------
 _QUAD = ir.VectorType(_F64, 4)
 
 
@@ -754,7 +727,7 @@ def _shuffled(builder, a, b, places):
 
 @intrinsic
 def load_four(typingctx, table, index):
-    """Four neighbors of one state, from any `index` on."""
+    """Four consecutive numbers of one state, from any `index` on."""
     def codegen(context, builder, sig, args):
         at = builder.gep(data_of(context, builder, sig.args[0], args[0]), [args[1]], source_etype=_F64)
         return builder.load(builder.bitcast(at, _QUAD.as_pointer()), typ=_QUAD, align=8)
@@ -763,7 +736,7 @@ def load_four(typingctx, table, index):
 
 @intrinsic
 def register(typingctx, u):
-    """A tuple of up to four floats, and zeros behind them."""
+    """A register from a tuple of up to four floats, padded with zeros."""
     def codegen(context, builder, sig, args):
         value = ir.Constant(_QUAD, [0.0]*4)
         for i, (x,) in enumerate(_leaves(context, builder, u, args[0], types.float64)):
@@ -774,7 +747,7 @@ def register(typingctx, u):
 
 @intrinsic
 def store_four(typingctx, table, index, value):
-    """Put a register to any `index` of a table."""
+    """Store a register at any `index` of a table."""
     def codegen(context, builder, sig, args):
         at = builder.gep(args[0], [args[1]], source_etype=_F64)
         builder.store(args[2], builder.bitcast(at, _QUAD.as_pointer()), align=8)
@@ -802,30 +775,21 @@ def cycle(typingctx, u):
     return u(u), lambda context, builder, sig, args: _shuffled(builder, args[0], args[0], [1, 2, 0, 3])
 
 
-@intrinsic
-def across(typingctx, a, b, c, d):
-    """The first numbers of four registers in one, the second ones, the third ones."""
-    def codegen(context, builder, sig, args):
-        a_, b_, c_, d_ = args
-        even = _shuffled(builder, a_, b_, [0, 4, 2, 6]), _shuffled(builder, c_, d_, [0, 4, 2, 6])
-        odd = _shuffled(builder, a_, b_, [1, 5, 3, 7]), _shuffled(builder, c_, d_, [1, 5, 3, 7])
-        return context.make_tuple(builder, sig.return_type, [_shuffled(builder, *even, [0, 1, 4, 5]),
-                                                             _shuffled(builder, *odd, [0, 1, 4, 5]),
-                                                             _shuffled(builder, *even, [2, 3, 6, 7])])
-    return types.UniTuple(a, 3)(a, b, c, d), codegen
+def _make_transpose(n):
+    @intrinsic
+    def transpose(typingctx, a, b, c, d):
+        """The first n columns of the matrix whose rows are four registers."""
+        def codegen(context, builder, sig, args):
+            a_, b_, c_, d_ = args
+            even = _shuffled(builder, a_, b_, [0, 4, 2, 6]), _shuffled(builder, c_, d_, [0, 4, 2, 6])
+            odd = _shuffled(builder, a_, b_, [1, 5, 3, 7]), _shuffled(builder, c_, d_, [1, 5, 3, 7])
+            columns = (even, [0, 1, 4, 5]), (odd, [0, 1, 4, 5]), (even, [2, 3, 6, 7]), (odd, [2, 3, 6, 7])
+            return context.make_tuple(builder, sig.return_type, [_shuffled(builder, *pair, places) for pair, places in columns[:n]])
+        return types.UniTuple(a, n)(a, b, c, d), codegen
+    return transpose
 
 
-@intrinsic
-def transposed(typingctx, a, b, c, d):
-    """Four registers as the rows of a matrix -> its columns."""
-    def codegen(context, builder, sig, args):
-        a_, b_, c_, d_ = args
-        even = _shuffled(builder, a_, b_, [0, 4, 2, 6]), _shuffled(builder, c_, d_, [0, 4, 2, 6])
-        odd = _shuffled(builder, a_, b_, [1, 5, 3, 7]), _shuffled(builder, c_, d_, [1, 5, 3, 7])
-        return context.make_tuple(builder, sig.return_type, [
-            _shuffled(builder, *even, [0, 1, 4, 5]), _shuffled(builder, *odd, [0, 1, 4, 5]),
-            _shuffled(builder, *even, [2, 3, 6, 7]), _shuffled(builder, *odd, [2, 3, 6, 7])])
-    return types.UniTuple(a, 4)(a, b, c, d), codegen
+across, transposed = _make_transpose(3), _make_transpose(4)
 
 
 @intrinsic
@@ -838,13 +802,13 @@ def total(typingctx, u):
     return types.float64(u), codegen
 
 
-# ---- arrays of a caller, as they come: a kernel looks at them faster than Python does ---------------------------------------
+# ---- arrays passed by a caller: faster to check in a kernel than in Python ---------------------------------------
 class Given:
-    """Stands for whatever a caller gives, in the signature of a kernel."""
+    """Any object passed by a caller, in the signature of a kernel."""
 
 
 class GivenType(types.Type):
-    """A Python object at which nobody has looked."""
+    """An unexamined Python object."""
 
     def __init__(self):
         super().__init__(name="Given")
@@ -852,7 +816,7 @@ class GivenType(types.Type):
 
 register_model(GivenType)(models.OpaqueModel)
 GIVEN = Given()
-PLAIN = np.array([id(np.ndarray), id(np.dtype(np.float64))])        # the addresses of what plain arrays have
+PLAIN = np.array([id(np.ndarray), id(np.dtype(np.float64))])        # addresses of the types that plain arrays have
 
 
 @typeof_impl.register(Given)
@@ -867,9 +831,9 @@ def _unbox_given(typ, obj, c):
 
 @intrinsic
 def take_given(typingctx, table, first, given, plain, n):
-    """Copy n neighboring doubles of a NumPy array of one axis to a table, from `first` on; False if what is given is anything else.
+    """Copy n consecutive doubles of a 1-D NumPy array to a table, from `first` on; False if the object is anything else.
 
-    NumPy's header, in its published binary interface: data, int number of axes, lengths, strides, base, type of entries."""
+    Reads NumPy's header, by its published binary interface: data, number of axes, lengths, strides, base, dtype."""
     header = object.__basicsize__                                   # of any object, its type last
 
     def codegen(context, builder, sig, args):
@@ -897,7 +861,7 @@ def take_given(typingctx, table, first, given, plain, n):
 # ---- square root -------------------------------------------------------------------------------------
 @intrinsic
 def sqrt(typingctx, x):
-    """Square root of a number; that of zero is constant."""
+    """Square root of a number; that of zero has zero tangent."""
     number = x if isinstance(x, NumberType) else types.float64
 
     def codegen(context, builder, sig, args):

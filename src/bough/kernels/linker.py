@@ -1,11 +1,11 @@
 """Sweeps are compiled once for each set of features and lane width, cached on disk, and called through a table of addresses.
 
-A kernel serves all models.  It calls sweeps through a sweep table, to which its tag points.  An address is filled in when it is
+A kernel works for all models.  It calls sweeps through a sweep table, whose address is its tag.  An entry is filled in when it is
 first needed, as a dynamic linker does, so only what runs is ever compiled:
 
     sweep table   address of the linker | address of each sweep, 0 until it is first called
 
-Only addresses and integers cross the call: plan, pars, tables, ws, route and spots are tables, lane is the tag, all else is int64.
+Only addresses and integers are passed: plan, pars, tables, ws, route and spots are tables, lane is the tag, all else is int64.
 """
 import ctypes
 import inspect
@@ -22,7 +22,7 @@ from bough.kernels.jit import cached, load_or_compile
 from bough.kernels.lanes import LanesType, TableType, data_of
 
 class Use(NamedTuple):
-    """When a sweep is called: only with a feature, never with one, by one method only; and how it is optimized."""
+    """When a sweep is called: only with a feature, never with one, only by one method; and how it is optimized."""
     needs: str | None
     excludes: str | None
     method: str | None
@@ -30,8 +30,8 @@ class Use(NamedTuple):
 
 
 SWEEPS: list = []                                   # all sweeps, by number
-USES: list[Use] = []                                # the same of these
-ROOM = 64                                           # for their addresses
+USES: list[Use] = []                                # the corresponding Use
+ROOM = 64                                           # number of addresses in a table
 TABLES = {name: TableType(types.int64 if name in ("plan", "route") else types.float64)
           for name in ("plan", "tables", "route", "spots", "base")}
 _I64 = ir.IntType(64)
@@ -40,8 +40,8 @@ _I64 = ir.IntType(64)
 def sweep(function=None, *, needs=None, excludes=None, method=None, rounds=1):
     """A sweep that is called, not inlined, and compiled once for all kernels; its first line is ``noinline()``.
 
-    For `bough warmup`: a feature without which it is never called, one with which it is not, the method of dynamics it serves.
-    `rounds` of optimization: a second one takes time, and pays only where it was measured."""
+    For `bough warmup`: a feature it needs, one that excludes it, the method of dynamics that uses it.  `rounds` of optimization: a
+    second one takes time, and is used only where measurements showed a gain."""
     if function is None:
         return lambda function: sweep(function, needs=needs, excludes=excludes, method=method, rounds=rounds)
     if config.DISABLE_JIT:
@@ -91,8 +91,8 @@ def argument_types(names, tag, pars):
 
 # ---- the linker ------------------------------------------------------------------------------------------------------------
 class SweepTable(NamedTuple):
-    """The addresses of sweeps that are compiled for some features and lanes, with or without tangents; `own`: each lane has
-    parameters of its own, 2: and these have tangents."""
+    """Addresses of sweeps compiled for some features and lanes, with or without tangents; `own`: each lane has its own
+    parameters, 2: these have tangents."""
     addresses: np.ndarray
     features: tuple
     width: int
@@ -103,7 +103,7 @@ class SweepTable(NamedTuple):
 _tables: dict = {}                                  # SweepTable by (features, width, own, tangents)
 _by_address: dict = {}                              # SweepTable by the address of its addresses
 _lock = threading.RLock()
-FAILED: dict = {}                                   # by thread, the exception that was raised while it linked
+FAILED: dict = {}                                   # by thread: the exception raised in the linker
 
 
 def sweep_table(features, width, own, tangents=0):
@@ -123,7 +123,8 @@ def sweep_table(features, width, own, tangents=0):
 
 
 def link(features, plan, pars, tables, ws):
-    """What a kernel takes of a model: sweep table, plan, pars, tables.  Without a compiler, its features take the table's place."""
+    """Arguments of a kernel for a model: sweep table, plan, pars, tables.  Without the compiler, the features replace the
+    table."""
     if config.DISABLE_JIT:
         return features, plan, pars, tables
     found = sweep_table(features, 1 if ws.ndim == 1 else 4, max(pars.ndim - 2, 0), 1 if ws.ndim == 3 else 0)
@@ -132,8 +133,8 @@ def link(features, plan, pars, tables, ws):
 
 @ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 def _link(table, number):
-    """The address of a sweep, put in its place in the table; after a failure, that of a function that does nothing, so that the
-    kernel returns: see raise_failure."""
+    """Find the address of a sweep and store it in the table.  After a failure, the address of a function that does nothing, so
+    that the kernel returns: see raise_failure."""
     if threading.get_ident() not in FAILED:
         try:
             found = _by_address[table]
@@ -153,8 +154,8 @@ def _nothing():
 
 
 def raise_failure() -> None:
-    """After a kernel has returned: raise what went wrong in the linker, where nobody could catch it.  The kernel's results are then
-    worthless."""
+    """After a kernel has returned: raise the exception of the linker, which could not propagate through the kernel.  The kernel's
+    results are then invalid."""
     error = FAILED.pop(threading.get_ident(), None) if FAILED else None
     if error is not None:
         raise error
@@ -166,14 +167,14 @@ def sweep_signature(dispatcher, features, width, own, tangents=0):
 
 
 def sweeps_for(features, methods):
-    """The sweeps that models with these features may call, by these methods of dynamics."""
+    """The sweeps that models with these features may call, with these methods of dynamics."""
     return [dispatcher for dispatcher, use in zip(SWEEPS, USES, strict=True)
             if (use.needs is None or getattr(features, use.needs)) and not (use.excludes and getattr(features, use.excludes))
             and (use.method is None or use.method in methods)]
 
 
 def compiled_address(dispatcher, features, width, own, tangents=0):
-    """Load a sweep, or compile it."""
+    """Address of a sweep, loaded from disk or compiled."""
     twice = width == 4 or (features.loops and not features.flexible)            # as measured
     rounds = 2 if twice else USES[SWEEPS.index(dispatcher)].rounds
     found = load_or_compile(dispatcher, sweep_signature(dispatcher, features, width, own, tangents), width, rounds)

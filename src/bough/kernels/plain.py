@@ -1,76 +1,14 @@
-"""What ``lanes`` does, in plain Python: for debuggers, coverage and other number types (NUMBA_DISABLE_JIT=1).
+"""``lanes`` in plain Python: for debuggers, coverage and other number types (NUMBA_DISABLE_JIT=1).
 
-A number of four lanes is then a NumPy array of four, a dual two of them; everything else reads the same.
+A number of four lanes is a NumPy array of four, a dual two of them.  All public names here replace those of ``lanes``.
 """
 import itertools
 
 import numpy as np
 
-__all__ = [
-    "accumulate",
-    "across",
-    "add",
-    "add_lane",
-    "align_stack",
-    "any_negative",
-    "cycle",
-    "flat",
-    "follow",
-    "get_lane",
-    "get_tangent",
-    "implicit_lanes_of",
-    "inverse_above",
-    "lanes_like",
-    "lanes_of",
-    "load",
-    "load3",
-    "load4",
-    "load5",
-    "load6",
-    "load9",
-    "load_composite",
-    "load_dozen",
-    "load_four",
-    "load_gathered",
-    "load_mass",
-    "load_spatial",
-    "noinline",
-    "parameters_of",
-    "pointer_to",
-    "put",
-    "put_lane",
-    "put_tangent",
-    "quads_of",
-    "read",
-    "read3",
-    "read6",
-    "read9",
-    "read_pack",
-    "read_spatial",
-    "register",
-    "scale",
-    "sincos",
-    "single_of",
-    "smaller",
-    "specialize",
-    "sqrt",
-    "store",
-    "store_four",
-    "sub",
-    "take_given",
-    "tangent_of",
-    "total",
-    "transposed",
-    "unpack3",
-    "unpack4",
-    "where_positive",
-    "width_of",
-    "zero",
-]
-
 
 class Tag:
-    """How many states run side by side, and the features of the model: as `lanes.LanesType`."""
+    """Number of states side by side, and the features of the model: as `lanes.LanesType`."""
 
     def __init__(self, width, features, tangents=0):
         self.width, self.features, self.tangents = width, features, tangents
@@ -82,7 +20,7 @@ def lanes_of(ws, features):
 
 class Dual:
     """Values of four lanes and their tangents."""
-    __array_ufunc__ = None                              # NumPy's numbers leave arithmetic to this class
+    __array_ufunc__ = None                              # NumPy scalars leave the arithmetic to this class
 
     def __init__(self, value, tangent):
         self.value, self.tangent = value, tangent
@@ -121,7 +59,7 @@ def tangent_of(x):
 
 
 def _select(condition, a, b):
-    """a or b by a condition on values."""
+    """a or b, selected by a condition on values."""
     value = np.where(condition, value_of(a), value_of(b))
     if not isinstance(a, Dual) and not isinstance(b, Dual):
         return value
@@ -156,10 +94,10 @@ def parameters_of(pars, group):
     return pars[min(group, len(pars) - 1)]
 
 
-def specialize(needed, full, plain):
+def specialize(needed, full, otherwise):
     """In the module of `full`, under its name: whichever of the two a model needs."""
     def chosen(lane, *args):
-        return (full if needed(lane) else plain)(lane, *args)
+        return (full if needed(lane) else otherwise)(lane, *args)
     full.__globals__[full.__name__] = chosen
     return chosen
 
@@ -292,7 +230,7 @@ def scale(s, a):
 
 
 def _lane(lanes, array, index, lane, tangent=0):
-    """The array that holds the number at `index` in one lane, and where."""
+    """The array with the number at `index` in one lane, and its index there."""
     if isinstance(lanes, Quads):
         return Packs(array)[index], lane
     if lanes.tangents:

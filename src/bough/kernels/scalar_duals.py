@@ -1,8 +1,8 @@
-"""Single duals in functions that were written for floats: a value and its tangent, by the rules of differentiation [B 64].
+"""Scalar duals for functions written for floats: a value and its tangent, by the rules of differentiation [B 64].
 
-A law that a user compiled for arrays of floats compiles for arrays of `DUAL_NUMBER` too: sums, products and quotients come from
-`lanes`, and here are functions, powers, comparisons, and arithmetic of whole vectors.  Comparisons go by values: a limit has the
-derivative of the side on which its argument is.  What is not here does not compile, and whoever asks must find another way.
+A law compiled for arrays of floats also compiles for arrays of `DUAL_NUMBER`: sums, products and quotients are defined in
+`lanes`; functions, powers, comparisons, and arithmetic of whole vectors here.  Comparisons use values: a limit has the derivative
+of the side its argument is on.  Anything else does not compile, and the caller must use another method.
 """
 import math
 import operator
@@ -24,7 +24,7 @@ def is_dual(*given):
 
 
 def is_vector(t):
-    """Whether a type is an array of duals with one axis."""
+    """Whether a type is a 1-D array of duals."""
     return isinstance(t, types.Array) and t.dtype == DUAL_NUMBER and t.ndim == 1
 
 
@@ -50,14 +50,14 @@ def slope_of(typingctx, x):
 
 @intrinsic
 def dual_of(typingctx, value, slope):
-    """A dual out of two floats."""
+    """A dual from two floats."""
     def codegen(context, builder, sig, args):
         empty = ir.Constant(ir.VectorType(_F64, 1), ir.Undefined)
         return _whole(builder, DUAL_NUMBER, [builder.insert_element(empty, piece, _FIRST) for piece in args])
     return DUAL_NUMBER(types.float64, types.float64), codegen
 
 
-# ---- functions of one number: their slopes ---------------------------------------------------------------------------
+# ---- functions of one number, with their derivatives ----------------------------------------------------------------------
 SLOPES = {
     "sin": lambda x: math.cos(x), "cos": lambda x: -math.sin(x), "tan": lambda x: 1.0 + math.tan(x)**2,
     "asin": lambda x: 1.0/math.sqrt(1.0 - x*x), "acos": lambda x: -1.0/math.sqrt(1.0 - x*x), "atan": lambda x: 1.0/(1.0 + x*x),
@@ -108,7 +108,7 @@ for _function, _rule in ((math.atan2, _arc), (np.arctan2, _arc), (math.hypot, _l
 
 @overload(operator.pow)
 def _power(x, n):
-    """x^n: n x^(n - 1) dx + x^n log x dn; the second where n is a dual, for which x must be positive."""
+    """x^n: n x^(n - 1) dx + x^n log x dn; the second term if n is a dual, for which x must be positive."""
     if is_dual(x, n):
         if n == DUAL_NUMBER:
             return lambda x, n: math.exp(n*math.log(x + 0.0*n))
@@ -144,7 +144,7 @@ for _function, _compare in ((min, operator.le), (max, operator.ge), (np.minimum,
 
 # ---- vectors of duals ------------------------------------------------------------------------------------------------
 def entry(a, i):
-    """Of a vector, or a number as it is."""
+    """Entry of a vector; a number as it is."""
 
 
 @overload(entry)
@@ -153,13 +153,13 @@ def _entry(a, i):
 
 
 def _fits(t):
-    """What may stand beside a vector of duals."""
+    """Whether a type can be combined with a vector of duals."""
     return is_vector(t) or is_dual(t) or isinstance(t, types.Number) or (
         isinstance(t, types.Array) and t.ndim == 1 and t.dtype == types.float64)
 
 
 def _elementwise(operate):
-    """Of two vectors, or of a vector and a number."""
+    """Operation on two vectors, or on a vector and a number."""
     def choose(a, b):
         if is_vector(a) and _fits(b):
             def found(a, b):
@@ -189,7 +189,7 @@ def _negated(a):
 
 
 def _product(a, b):
-    """Of a matrix of floats and a vector, or of two vectors."""
+    """Product of a matrix of floats and a vector, or of two vectors."""
     if is_vector(b) and isinstance(a, types.Array) and a.ndim == 2 and a.dtype == types.float64:
         def found(a, b):
             out = np.empty(a.shape[0], b.dtype)

@@ -1,7 +1,7 @@
 """Arrays as text inside a page.
 
-A series changes little from frame to frame: the differences of its bit patterns, byte by byte, are mostly zeros, and deflate packs
-them to a fraction. The page adds them up again. What only a plot or an arrow shows is kept to 16 bits of its range.
+A series changes little from frame to frame: the differences of its bit patterns, byte by byte, are mostly zeros, which deflate
+compresses well. The page adds them up again. Data for plots and arrows are quantized to 16 bits of their range.
 """
 
 import zlib
@@ -12,12 +12,12 @@ import numpy as np
 
 _TYPES = {"float": "<f4", "double": "<f8", "index": "<u4", "fine": "<u2"}
 KINDS: dict[str, np.dtype] = {kind: np.dtype(name) for kind, name in _TYPES.items()}
-STEPS = 65534  # of a column's range, from its least to its greatest value; one number more says: none
+STEPS = 65534  # in the range of a column, from minimum to maximum; one more means: not finite
 _LEVEL = 5
 
 
 class Buffers:
-    """The arrays of a page in order; `add` says under which number the page finds one.
+    """The arrays of a page in order; `add` returns the number of an array.
 
     >>> buffers = Buffers()
     >>> buffers.add(np.zeros((3, 2)))
@@ -28,7 +28,7 @@ class Buffers:
         self.texts: list[str] = []
 
     def add(self, array: Any, kind: str = "float") -> dict[str, Any]:
-        """An array of floats (32 bits), doubles, or indices; its first axis is that of the differences."""
+        """An array of floats (32 bits), doubles, or indices; differences are taken along its first axis."""
         values = np.asarray(array)
         self.texts.append(packed(values, kind))
         return {"buffer": len(self.texts) - 1, "kind": kind, "shape": list(values.shape)}
@@ -40,7 +40,7 @@ class Buffers:
 
 
 def quantized(array: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Numbers (frames, columns), and of each column its least value and its step; what is not finite is STEPS + 1.
+    """Numbers (frames, columns), and the minimum and step of each column; STEPS + 1 for non-finite values.
 
     >>> numbers, low, step = quantized(np.array([[2.0], [3.0], [np.nan]]))
     >>> numbers.tolist(), low.tolist(), bool(step[0] == 1 / STEPS)

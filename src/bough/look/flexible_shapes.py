@@ -1,4 +1,4 @@
-"""What flexible bodies look like: the points of their finite elements, how the modes move them, and what joins them."""
+"""Shapes of flexible bodies: points of their finite elements, their modal displacements, and the lines between them."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ def drawn(body: FlexibleBody, buffers: Buffers) -> dict[str, Any]:
 
 
 def _visible(outline: Outline) -> Outline:
-    """Without the points inside a surface, and those of quadratic elements between vertices."""
+    """The outline without points inside a surface, and without midside points of quadratic elements."""
     if not len(outline.faces):
         return outline
     visible, faces = np.unique(outline.faces, return_inverse=True)
@@ -63,7 +63,7 @@ def _visible(outline: Outline) -> Outline:
 
 
 def chain(outline: Outline) -> list[int] | None:
-    """The points of a beam from end to end; None where the lines are no single path.
+    """The points of a beam from end to end; None if the lines are not a single path.
 
     >>> lines = np.array([[1, 2], [0, 1]])
     >>> chain(Outline(np.eye(3), np.zeros((3, 3, 0)), lines))
@@ -105,11 +105,11 @@ def section(body: FlexibleBody, path: np.ndarray) -> dict[str, Any]:
     width = np.sqrt(12.0 / (1 + ratio**2)) * gyration if gyration > 1e-4 * length else 2 * _THIN_BEAM * length
     flat = ratio < 0.9
     return {"round": not flat and gyration <= 1e-4 * length, "width": float(width), "height": float(width * ratio),
-            "across": first.tolist(), "thick": second.tolist()}  # fmt: skip
+            "across": first.tolist(), "thick": second.tolist()}
 
 
 def _compliance(body: FlexibleBody) -> np.ndarray:
-    """(3, 3) of the outermost node, phi K^-1 phi^T, by the modes that there are."""
+    """(3, 3): modal compliance of the outermost node, phi K^-1 phi^T."""
     start = np.zeros(3) if body.inboard is None else body.nodes.position[body.nodes.index(body.inboard)]
     far = int(np.argmax(np.linalg.norm(body.nodes.position - start, axis=1))) if len(body.nodes) else 0
     phi = body.nodes.phi[far] if len(body.nodes) else np.zeros((3, body.n_modes))
@@ -117,7 +117,7 @@ def _compliance(body: FlexibleBody) -> np.ndarray:
 
 
 def _gyration(body: FlexibleBody, axis: np.ndarray) -> float:
-    """Of the sections about the axis [m]: what their own inertia says."""
+    """Radius of gyration of the sections about the axis [m], from their inertia."""
     if body.points is None:
         return 0.0
     polar = np.einsum("i,Nij,j->N", axis, body.points.inertia, axis)
@@ -126,7 +126,7 @@ def _gyration(body: FlexibleBody, axis: np.ndarray) -> float:
 
 
 def _twist(body: FlexibleBody, path: np.ndarray) -> np.ndarray:
-    """(points, modes): rotation about the axis by each mode, from where the mass is."""
+    """(points, modes): rotation about the axis by each mode, interpolated from the mass points."""
     if body.points is None:
         return np.zeros((len(path), body.n_modes))
     axis = (path[-1] - path[0]) / np.linalg.norm(path[-1] - path[0])
@@ -138,7 +138,7 @@ def _twist(body: FlexibleBody, path: np.ndarray) -> np.ndarray:
 
 
 def _nearest(path: np.ndarray, place: np.ndarray) -> int:
-    """The point of a beam where a node is; -1 if there is none."""
+    """The point of a beam at a node; -1 if there is none."""
     distance = np.linalg.norm(path - place, axis=1)
     at = int(np.argmin(distance))
     return at if distance[at] < 1e-6 * np.linalg.norm(path[-1] - path[0]) else -1

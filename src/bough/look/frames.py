@@ -1,4 +1,4 @@
-"""Where everything is: the bodies frame by frame, and places on them."""
+"""The motion of the bodies frame by frame, and places on them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,8 +29,8 @@ Progress = Callable[[float], None]
 
 @dataclass(frozen=True)
 class Frames:
-    """One run at the frames of its replay, world axes. `origin` is the point that the page draws relative to: places far from the
-    world's origin keep their digits."""
+    """One run at the frames of its replay, world axes. The page draws relative to `origin`, for precision far from the world's
+    origin."""
 
     model: Model
     run: int
@@ -44,7 +44,7 @@ class Frames:
 
     @property
     def poses(self) -> Array:
-        """(frames, bodies, 7) position relative to `origin`, quaternion: what the page holds."""
+        """(frames, bodies, 7): position relative to `origin` and quaternion, as stored in the page."""
         relative = self.position - self.origin[:, None]
         return np.concatenate([relative, self.attitude], axis=2).astype(np.float32)
 
@@ -54,12 +54,12 @@ class Frames:
         return modal_coordinates(self.model.system, self.q)
 
     def pick(self, values: Array, batched: bool) -> Array:
-        """Of a variable ([run,] time, ...) of the result, what belongs to the frames."""
+        """The frames of a variable ([run,] time, ...) of the result."""
         return (values[self.run] if batched else values)[self.samples]
 
 
 def frames_of(report: Report, run: int, most: int | None, columns: int, progress: Progress) -> Frames:
-    """The motion of one run of a result, with so many frames at most; `columns` of curves go with it."""
+    """The motion of one run of a result, with at most `most` frames; `columns`: number of curves on the page."""
     if not 0 <= run < report.runs:
         raise StateError(f"run is {run}; the result has {report.runs} run{'s' * (report.runs > 1)}: give 0 to {report.runs - 1}")
     if not report.has("state"):
@@ -74,11 +74,11 @@ def frames_of(report: Report, run: int, most: int | None, columns: int, progress
     samples = reached[frame_samples(len(reached), most, size)]
     origin, position, attitude = _poses(model, q[samples], progress)
     return Frames(model, run, samples, len(reached), report.time[samples], q[samples], origin, position,
-                  continuous(attitude, axis=0))  # fmt: skip
+                  continuous(attitude, axis=0))
 
 
 def frame_samples(samples: int, frames: int | None, size: int) -> Array:
-    """Which samples are frames: all, or as many of this size [bytes] as there is room for, evenly spread from first to last.
+    """The samples used as frames: all, or as many of this size [bytes] as fit, evenly spread from first to last.
 
     >>> frame_samples(7, 3, 10).tolist()
     [0, 3, 6]
@@ -115,7 +115,7 @@ def _poses(model: Model, q: Array, progress: Progress) -> tuple[Array, Array, Ar
 
 
 def place(system: System, body: str | None, node: str | None = None, at: Any = (0.0, 0.0, 0.0), turn: Any = UPRIGHT) -> Place:
-    """A place on a body; of a flexible one at a node. Its inboard node is where the body frame is."""
+    """A place on a body, or at a node of a flexible body; its inboard node coincides with the body frame."""
     if body is None or body == "world":
         return {"body": -1, "node": -1, "at": list(at), "turn": list(turn)}
     flexible = system.bodies[body].flexible
@@ -124,5 +124,5 @@ def place(system: System, body: str | None, node: str | None = None, at: Any = (
 
 
 def frame_place(system: System, frame: Frame) -> Place:
-    """Where a frame of a loop or a line is."""
+    """The place of a frame of a loop or a line."""
     return place(system, frame.body, frame.node, frame.at, frame.orient)

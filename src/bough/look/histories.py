@@ -1,4 +1,4 @@
-"""What the page shows over time: curves of what was recorded, and loads as arrows where they act."""
+"""Time histories of the page: curves of recorded quantities, and loads as arrows."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -28,7 +28,7 @@ def curves(report: Report, frames: Frames, buffers: Buffers) -> list[dict[str, A
 
 
 def columns_of(report: Report) -> int:
-    """How many columns the page must hold for the curves."""
+    """The number of columns of curves on the page."""
     leading = 2 if report.facts.batched else 1
     shapes = [variable.values.shape[leading:] for name, variable in report.arrays.variables.items() if name not in POSES]
     return sum(int(np.prod(shape)) for shape in shapes)
@@ -45,7 +45,7 @@ class Load(NamedTuple):
 
 
 def loads(report: Report, frames: Frames, buffers: Buffers) -> list[dict[str, Any]]:
-    """All that was recorded, or can be found: wrenches, what joints and loops bear, what force elements exert."""
+    """All recorded or computable loads: wrenches, joint and loop loads, force elements."""
     found = []
     for load in [*_wrenches(frames), *_reactions(report, frames), *_loops(report, frames), *_elements(report, frames)]:
         moment, force = (np.nan_to_num(part) for part in np.split(load.values, 2, axis=1))
@@ -53,7 +53,7 @@ def loads(report: Report, frames: Frames, buffers: Buffers) -> list[dict[str, An
         for kind, part in (("force", force), ("moment", moment)):
             if part.any():
                 found.append(known | {"kind": kind, "values": buffers.add_fine(part),
-                                      "largest": float(np.linalg.norm(part, axis=1).max())})  # fmt: skip
+                                      "largest": float(np.linalg.norm(part, axis=1).max())})
     return found
 
 
@@ -66,7 +66,7 @@ def _wrenches(frames: Frames) -> Iterator[Load]:
 
 
 def _reactions(report: Report, frames: Frames) -> Iterator[Load]:
-    """What parents exert through joints, at the joint's origin on the body, in its axes; free joints bear nothing."""
+    """Loads of parents through joints, at the joint's origin on the body, in its axes; free joints carry none."""
     if (values := _known(report, frames, "reactions", "reaction")) is None:
         return
     for k, (name, body) in enumerate(frames.model.system.bodies.items()):
@@ -94,7 +94,7 @@ def _elements(report: Report, frames: Frames) -> Iterator[Load]:
 
 
 def _known(report: Report, frames: Frames, record: str, variable: str) -> Array | None:
-    """A variable at the frames; a fresh result finds what was not recorded, a saved one has not got it."""
+    """A variable at the frames; computed if not recorded, except for saved results, which return None."""
     if not report.has(record):
         return None
     return frames.pick(report.labeled(record).variables[variable].values, report.facts.batched)

@@ -15,7 +15,7 @@ from bough.errors import StateError
 from bough.look.buffers import Buffers
 
 SCRIPTS = ("dom", "buffers", "motion", "palette", "geometry", "stage", "camera", "bodies", "flexible", "marks", "arrows", "traces",
-           "labels", "scene", "tree", "plots", "transport", "modes", "controls", "follow", "picking", "keys", "main")  # fmt: skip
+           "labels", "scene", "tree", "plots", "transport", "modes", "controls", "follow", "picking", "keys", "main")
 
 _ARCHIVE, _PAGE = "resources/templates/viewer.zip", "viewer.html.template"
 _LIBRARY = re.compile(

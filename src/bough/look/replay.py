@@ -17,14 +17,8 @@ from bough.results.result_contents import Report
 from bough.whole import write_text
 
 
-def view(
-    report: Report,
-    path: str | PathLike[str] | None = None,
-    *,
-    open: bool | None = None,
-    run: int = 0,
-    frames: int | None = None,
-) -> Replay:
+def view(report: Report, path: str | PathLike[str] | None = None, *, open: bool | None = None, run: int = 0,
+         frames: int | None = None) -> Replay:
     """Write a 3-D animation of a result, fresh or read from a file, as one self-contained HTML file; see `Result.view`."""
     stem = "".join(letter if letter.isalnum() else "_" for letter in report.facts.system_name)
     target = Path(tempfile.mkdtemp(prefix="bough-")) / f"{stem}.html" if path is None else Path(path)

@@ -31,7 +31,7 @@ def parts_of(system: System, body: Body, reach: float, extent: float, buffers: B
     sections = [each["section"] for each in drawings(system, "frustum") if each["body"] == body.name]
     if sections:
         solids = [_frustum((0.0, 0.0, (bottom + top) / 2), UPRIGHT, top - bottom, below / 2, above / 2)
-                  for bottom, top, below, above in sections]  # fmt: skip
+                  for bottom, top, below, above in sections]
         return solids + _rods([0.0, 0.0, sections[-1][1]], _joints(system, body), least)
     solids = [inertia_part(body.mass, body.com, body.inertia, reach, least)] if body.mass else []
     return solids + _rods(body.com if body.mass else (0.0, 0.0, 0.0), [np.zeros(3), *_joints(system, body)], least)
@@ -115,7 +115,7 @@ def _turn(axes: np.ndarray) -> list[float]:
 
 def _frustum(at: Any, turn: list[float], height: float, below: float, above: float) -> Part:
     return {"kind": "frustum", "height": float(height), "below": float(below), "above": float(above),
-            "at": [float(entry) for entry in at], "turn": turn}  # fmt: skip
+            "at": [float(entry) for entry in at], "turn": turn}
 
 
 def _joints(system: System, body: Body) -> list[np.ndarray]:
@@ -138,5 +138,5 @@ def _rod(start: np.ndarray, end: np.ndarray, radius: float) -> Part:
     sideways = np.cross(along, np.eye(3)[np.argmin(np.abs(along))])
     sideways /= np.linalg.norm(sideways)
     part = _frustum((start + end) / 2, _turn(np.stack([sideways, np.cross(along, sideways), along], axis=1)),
-                    float(np.linalg.norm(end - start)), radius, radius)  # fmt: skip
+                    float(np.linalg.norm(end - start)), radius, radius)
     return part | {"role": "rod"}

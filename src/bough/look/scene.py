@@ -44,7 +44,7 @@ def scene(report: Report, frames: Frames, buffers: Buffers) -> dict[str, Any]:
         "loads": loads(report, frames, buffers),
         "curves": curves(report, frames, buffers),
         "events": [{"time": event.time, "text": str(event)} for event in report.events_by_run[frames.run]],
-    }  # fmt: skip
+    }
 
 
 def _bodies(system: System, frames: Frames, buffers: Buffers) -> list[dict[str, Any]]:
@@ -76,7 +76,7 @@ def _axes(joint: Joint | Distance) -> dict[str, Any]:
         return {"kind": joint.kind, "translations": [], "rotations": []}
     turns = joint.rotations if isinstance(joint.rotations, tuple) else ()
     return {"kind": joint.kind, "translations": [list(axis) for axis in joint.translations],
-            "rotations": [list(axis) for axis in turns], "ball": joint.spherical or len(turns) == 3}  # fmt: skip
+            "rotations": [list(axis) for axis in turns], "ball": joint.spherical or len(turns) == 3}
 
 
 def _reaches(system: System, frames: Frames) -> dict[str, float]:
@@ -134,4 +134,4 @@ def _wheels(report: Report, frames: Frames, buffers: Buffers) -> list[dict[str, 
     slowed = max(1, int(np.ceil(np.abs(speeds).max() / _FASTEST)))
     return [{"name": wheel["name"], "place": frame_place(system, wheel["at"]), "axis": list(wheel["axis"]), "slowed": slowed,
              "angle": buffers.add(angles[:, k] / slowed)}
-            for k, wheel in enumerate(drawings(system, "wheel"))]  # fmt: skip
+            for k, wheel in enumerate(drawings(system, "wheel"))]

@@ -1,4 +1,4 @@
-"""System -> Model: everything that can be wrong with a tree is said here, by name."""
+"""System -> Model, with all checks of the system as a whole; errors name the parts."""
 from collections.abc import Sequence
 
 import numpy as np
@@ -40,7 +40,7 @@ def compile_system(system: System) -> Model:
 
 
 def as_model(given: Model | System) -> Model:
-    """A model, or that of a system."""
+    """A model, or the compiled model of a system."""
     if isinstance(given, System):
         return given.compile()
     if not isinstance(given, Model):
@@ -50,7 +50,7 @@ def as_model(given: Model | System) -> Model:
 
 
 def check_parts(system: System) -> None:
-    """What each part asks for itself; and the places of loops and force elements must follow the deformation."""
+    """Run the checks of each part; places of loops and force elements must follow the deformation."""
     for part in (part for kind in PARTS for part in system.of(kind).values()):
         if text := part.refused(system):
             raise ModelError(text)
@@ -59,7 +59,7 @@ def check_parts(system: System) -> None:
 
 
 def check_cuts(system: System) -> None:
-    """Loads that outputs measure go through joints and loops that can be cut."""
+    """Raise if an output measures loads through joints or loops that cannot be cut."""
     for output in system.outputs.values():
         if output.load is not None:
             from bough.analyze.internal_loads import read_cut
@@ -70,7 +70,7 @@ def check_cuts(system: System) -> None:
 
 
 def refuse_linearized(system: System, subject: str, ends: Sequence[str]) -> None:
-    """Bodies inboard of the places of a loop or an element must move them as they deform."""
+    """Raise if a linearized flexible body is inboard of the places of a loop or an element."""
     for name in dict.fromkeys(body for end in ends if end != "world" for body in path_to_root(system, end)):
         flexible = system.bodies[name].flexible
         if flexible is not None and flexible.variant != "full":
@@ -87,7 +87,7 @@ def path_to_root(system: System, body: str) -> list[str]:
 
 
 def check_orbit(system: System) -> None:
-    """Central gravity needs trees that float."""
+    """Raise if a system with central gravity has roots without free joints, or no mass."""
     if isinstance(system.gravity, CentralGravity):
         for body in system.bodies.values():
             if body.parent is None and body.joint.kind != "free":

@@ -165,7 +165,7 @@ class LinearCalls(CompiledModel):
                     {name: value for name, value in more.items() if name in ("t", "wrenches", "frame", "tanks")})
 
     def _rates_at(self, t: Any) -> Any:
-        """Speeds at rest, but for what is prescribed at the time t."""
+        """Zero speeds, except prescribed ones at the time t."""
         x = self.layout.pack(self.q0, self.still, self.wheel_speeds, self.initial_orbit, self.tank_masses,
                              [0.0]*self.layout.law_states)[None]
         self.follow_motions(x, float(t))
@@ -187,10 +187,6 @@ class LinearCalls(CompiledModel):
             Their states, one law after the other; by default their initial values.
         **more
             wrenches, frame, t, wheels, motors, orbit: see `Model`.
-
-        Returns
-        -------
-        LinearSystem
 
         Examples
         --------
@@ -214,7 +210,7 @@ class LinearCalls(CompiledModel):
 
     def _one_state(self, q: ArrayLike | None, v: ArrayLike | None, tau: ArrayLike | None, values: Mapping[str, ArrayLike] | None,
                    more: Any, what: str) -> Batch:
-        """A state of the linear analyses: that of the description, with closed loops, where it is not given."""
+        """The state for linear analyses: by default that of the description, with closed loops."""
         if q is None:
             start = self.batch(self.q0, self.v0 if v is None else v)
             closed_q, closed_v = loop_constraints.assemble(self, start, ())

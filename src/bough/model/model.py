@@ -32,7 +32,7 @@ from bough.analyze.loop_constraints import Freedom
 from bough.analyze.loop_rows import POSITION, SPEED
 from bough.compile.batch import Batch, InputOptions, Place, array, fill, fits, rows
 from bough.compile.compiled_model import REST
-from bough.compile.coordinates import body_parameters, suspicious_members
+from bough.compile.coordinates import body_parameters, member_of, suspicious_members
 from bough.compile.element_tables import exerted
 from bough.compile.layout import Floats
 from bough.describe import Frame, System
@@ -111,7 +111,7 @@ class Model(LinearCalls):
         own = parted(self.system, changes)[0]
         for member in suspicious_members(self.system, own) if own else ():
             try:
-                self.with_parameters({key: np.asarray(value, float)[member] for key, value in changes.items()})
+                self.with_parameters(member_of(changes, member))
             except ModelError as error:
                 raise ModelError(f"member {member} of the batch: {error}") from None
         return pars

@@ -1,9 +1,9 @@
-"""The audit of a run: whether what was recorded can be true.
+"""The audit of a run: consistency checks of the recorded samples.
 
-At some of the samples the accelerations must balance energy and momenta as they are described (`analyze.balance` [B 96]); over the
-run the energy must be what it was and the work of all that acts; what nothing acts on keeps its momenta; loops stay closed.
-What acts without its work being integrated in the steps (dampers, motors, drives) is integrated over the samples, as well as
-these can tell [B 97]: if half of them say something else, the audit says so.
+At some samples the accelerations must satisfy the balances of energy and momenta of the description (`analyze.balance` [B 96]);
+over the run the change of energy must equal the work of all loads; systems without external loads keep their momenta; loops stay
+closed. Work that is not integrated in the steps (of dampers, motors, drives) is integrated over the samples; its error is estimated
+from half of them [B 97].
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -25,28 +25,27 @@ from bough.compile.batch import evaluating
 from bough.errors import BoughError
 from bough.integrate.trajectory import Trajectory
 from bough.results.part_values import whole_momenta
-from bough.results.samples import Rows, Samples, _chunks, _segments
+from bough.results.samples import Rows, Samples, chunks, segments
 from bough.results.summary import external_effects, nonconservative_effects
 
 Array = NDArray[Any]
-LOOKS = 12  # samples whose accelerations are balanced
-MOST = 512  # samples that energy and work are looked at
-DRIFT = 1e-2  # of what is exchanged: energy that may be missing
-TURNED = 1e-3  # of the bodies' momenta: what may be lost of their sum
-GAP = 1e-5  # m or rad: how far a loop may be open
+LOOKS = 12  # samples at which the balances are checked
+MOST = 512  # samples for energy and work
+DRIFT = 1e-2  # of the exchanged energy: tolerated error
+TURNED = 1e-3  # of the bodies' momenta: tolerated drift of their sum
+GAP = 1e-5  # m or rad: tolerated loop gap
 WORK_OF = {"dampers": ("dampers", "stops"), "stops with dampers": ("stops",), "joint torques": ("joint torques", "loops"),
            "external wrenches": ("wrenches",), "modal damping": ("dampers",), "prescribed motion": ("drives",),
-           "wheel motors": ("motors",), "inputs": ("inputs", "orbit"), "a controller": ("inputs",)}  # fmt: skip
-CERTAIN = ("locking events", "linearized flexible bodies", "restoring moments", "friction")  # whose work is not told by powers
+           "wheel motors": ("motors",), "inputs": ("inputs", "orbit"), "a controller": ("inputs",)}
 
 
 @dataclass
 class Audit:
-    """What was looked at, and what is not fine."""
+    """The results of all checks, and the findings."""
 
     findings: list[str] = field(default_factory=list)
-    balances: dict[str, float] = field(default_factory=dict)  # by law, the largest share of its terms that is left
-    not_told: dict[str, str] = field(default_factory=dict)  # by law, why it cannot be told
+    balances: dict[str, float] = field(default_factory=dict)  # by law, the largest residual relative to its terms
+    not_told: dict[str, str] = field(default_factory=dict)  # by law, why it could not be checked
     energy: dict[str, Any] = field(default_factory=dict)
     momentum: dict[str, float] = field(default_factory=dict)  # drift, of the bodies' momenta
     loop_gap: float | None = None
@@ -63,7 +62,7 @@ class Audit:
 
     @property
     def line(self) -> str:
-        """What `print(result)` says."""
+        """The line of `print(result)`."""
         return "fine" if self.fine else "; ".join(self.findings)
 
     def to_json(self) -> str:
@@ -80,30 +79,27 @@ class Audit:
 
     def __str__(self) -> str:
         rows = [f"audit: {self.line}"]
-        rows += [
-            f"  {name:22} {share:.1e} of its terms is left, at {LOOKS} samples at most" for name, share in self.balances.items()
-        ]
+        rows += [f"  {name:22} {share:.1e} of its terms is left, at {LOOKS} samples at most" for name,
+                 share in self.balances.items()]
         rows += [f"  {name:22} not told: {why}" for name, why in self.not_told.items()]
-        rows += [
-            f"  {f'energy, {name}':22} {value if isinstance(value, str) else f'{value:.6g} J'}"
-            for name, value in self.energy.items()
-        ]
+        rows += [f"  {f'energy, {name}':22} {value if isinstance(value, str) else f'{value:.6g} J'}" for name,
+                 value in self.energy.items()]
         rows += [f"  {f'{name}, drift':22} {drift:.1e} of those of the bodies" for name, drift in self.momentum.items()]
-        told = {"largest loop gap": None if self.loop_gap is None else f"{self.loop_gap:.1e} m or rad",
-                "integration error": self.error, "steps": self.steps,
-                "condition of M": None if self.conditioning is None else f"{self.conditioning:.1e}",
-                "events": str(self.events)}  # fmt: skip
-        rows += [f"  {name:22} {text}" for name, text in told.items() if text is not None]
+        others = {"largest loop gap": None if self.loop_gap is None else f"{self.loop_gap:.1e} m or rad",
+                  "integration error": self.error, "steps": self.steps,
+                  "condition of M": None if self.conditioning is None else f"{self.conditioning:.1e}",
+                  "events": str(self.events)}
+        rows += [f"  {name:22} {text}" for name, text in others.items() if text is not None]
         rows += [f"  {'warning':22} {text}" for text in self.warnings]
         return "\n".join(rows + [f"  {name:22} {value}" for name, value in self.origin.items()])
 
 
 def audited(trajectory: Trajectory) -> Audit:
-    """The audit of what was recorded, without its origin."""
+    """The audit of a trajectory, without its origin."""
     found = Audit(error=trajectory.accuracy, steps=trajectory.stability, events=sum(map(len, trajectory.events)),
-                  warnings=list(trajectory.warnings))  # fmt: skip
+                  warnings=list(trajectory.warnings))
     sound = np.asarray(np.isfinite(trajectory.x).all(axis=2).all(axis=0))
-    run = trajectory.first(int(np.argmin(sound)) if not sound.all() else len(sound))
+    run = trajectory.part(slice(int(np.argmin(sound)) if not sound.all() else len(sound)))
     if trajectory.failure:
         found.findings.append(f"the run stopped early: {trajectory.failure}")
     if len(run.t) < 2:
@@ -114,37 +110,31 @@ def audited(trajectory: Trajectory) -> Audit:
         for check in (_balances, _energy, _momentum, _gaps, _condition):
             try:
                 check(run, found)
-            except (BoughError, ArithmeticError, np.linalg.LinAlgError) as error:  # of what diverges
+            except (BoughError, ArithmeticError, np.linalg.LinAlgError) as error:  # for diverging runs
                 found.not_told[check.__name__.strip("_")] = str(error)
     return found
 
 
 def thinned(trajectory: Trajectory, most: int) -> Trajectory:
-    """So many samples at most, the first and the last among them."""
+    """At most so many samples, including the first and the last."""
     chosen = np.unique(np.linspace(0, len(trajectory.t) - 1, most).astype(int)) if len(trajectory.t) > most else slice(None)
-    return replace(trajectory, t=trajectory.t[chosen], x=trajectory.x[:, chosen], u=trajectory.u[:, chosen],
-                   law_states=trajectory.law_states[:, chosen])  # fmt: skip
-
-
-def _states(samples: Samples) -> States:
-    return States(samples.model, samples.model.batch(samples.q, samples.v, samples.tau, **samples.options), None)
+    return trajectory.part(chosen)
 
 
 def _balances(run: Trajectory, found: Audit) -> None:
-    """At some samples, run after run, each with what held then."""
+    """At some samples, run by run, with the constraints active then."""
     few = thinned(run, max(2, LOOKS // len(run.x)))
-    for model, rows in _segments(few):
-        for chunk in _chunks(model, Rows(*(each[:LOOKS] for each in rows))):
-            samples = Samples(model, chunk, accelerated=False)
-            one = balance(model, model.batch(samples.q, samples.v, samples.tau, **samples.options))
+    for model, rows in segments(few):
+        for chunk in chunks(model, Rows(*(each[:LOOKS] for each in rows))):
+            one = balance(model, Samples(model, chunk, accelerated=False).batch)
             found.balances |= {name: max(share, found.balances.get(name, 0.0)) for name, share in one.worst.items()}
             found.not_told |= one.left_out
     found.findings += [f"{name} is not kept at single states ({share:.1e} of its terms is left)"
-                       for name, share in found.balances.items() if not share <= SHARE]  # fmt: skip
+                       for name, share in found.balances.items() if not share <= SHARE]
 
 
 def _energy(run: Trajectory, found: Audit) -> None:
-    """E(t) - E(0) less all work, of what is exchanged."""
+    """E(t) - E(0) minus all work, relative to the exchanged energy."""
     few = thinned(run, MOST)
     energy, kinetic, powers, why = _energies(few)
     system = few.model.system
@@ -187,12 +177,12 @@ def _judge_energy(found: Audit, missing: Array, kinetic: Array, work: Array, dou
 
 
 def _energies(run: Trajectory) -> tuple[Array, Array, dict[str, Array], str]:
-    """(runs, samples): total and kinetic energy, powers by what they are; and why powers cannot be told."""
+    """(runs, samples): total and kinetic energy, powers by cause; and why powers are not known."""
     parts, why = list[tuple[Array, ...]](), ""
     names: list[str] = []
-    for model, rows in _segments(run):
-        for chunk in _chunks(model, rows):
-            states = _states(Samples(model, chunk, accelerated=False))
+    for model, rows in segments(run):
+        for chunk in chunks(model, rows):
+            states = States(model, Samples(model, chunk, accelerated=False).batch, None)
             why = why or states.no_energy()
             powers = {} if why else states.powers()
             names = list(powers) or names
@@ -204,16 +194,15 @@ def _energies(run: Trajectory) -> tuple[Array, Array, dict[str, Array], str]:
 
 
 def _integrated(t: Array, power: Array) -> tuple[Array, float]:
-    """(runs, samples) of the work by a spline through all samples; and how far one through half of them is from it [B 97]."""
+    """(runs, samples): work by a spline through all samples; and its difference from a spline through half of them [B 97]."""
     from scipy.interpolate import CubicSpline
 
     def work(every: int) -> Array:
         times = t[::every] if t[::every][-1] == t[-1] else np.append(t[::every], t[-1])
         values = power[:, np.searchsorted(t, times)]
         if len(times) < 4:
-            return np.concatenate(
-                [np.zeros((len(power), 1)), np.cumsum(np.diff(t) * (power[:, 1:] + power[:, :-1]) / 2, axis=1)], axis=1
-            )
+            return np.concatenate([np.zeros((len(power), 1)), np.cumsum(np.diff(t) * (power[:, 1:] + power[:, :-1]) / 2, axis=1)],
+                                  axis=1)
         spline = CubicSpline(times, values, axis=1).antiderivative()
         return np.asarray(spline(t) - spline(t[0])[:, None])
 
@@ -226,7 +215,7 @@ def _momentum(run: Trajectory, found: Audit) -> None:
         return
     few = thinned(run, LOOKS)
     series, sizes = [], []
-    for model, rows in _segments(few):
+    for model, rows in segments(few):
         samples = Samples(model, rows, accelerated=False)
         series.append(whole_momenta(samples) if model.system.tanks else samples.bodies.momentum)
         arm = np.abs(samples.bodies.frames.position - samples.bodies.center_of_mass[:, None]).max(axis=(1, 2))
@@ -244,11 +233,11 @@ def _momentum(run: Trajectory, found: Audit) -> None:
 
 
 def _gaps(run: Trajectory, found: Audit) -> None:
-    """How far loops and couplings were open at most."""
+    """The largest gap of loops and couplings."""
     if not run.model.constrained:
         return
     few, found.loop_gap = thinned(run, MOST), 0.0
-    for model, rows in _segments(few):
+    for model, rows in segments(few):
         gaps = model.loop_gaps(model.state(rows.x).q) if model.constrained else {}
         found.loop_gap = max([found.loop_gap, *(float(np.abs(gap).max(initial=0.0)) for gap in gaps.values())])
     if found.loop_gap > GAP:
@@ -256,7 +245,7 @@ def _gaps(run: Trajectory, found: Audit) -> None:
 
 
 def _condition(run: Trajectory, found: Audit) -> None:
-    """Of the mass matrix at the middle of the run, scaled to a unit diagonal: by the accelerations that unit torques make."""
+    """Condition of the mass matrix at the middle of the run, scaled to a unit diagonal, from accelerations under unit torques."""
     model, nv = run.model, run.model.nv
     if nv > 100 or model.constrained or model.holds or model.in_orbit or not nv:
         return
@@ -271,7 +260,7 @@ def _condition(run: Trajectory, found: Audit) -> None:
         found.findings.append(f"the mass matrix is nearly singular: condition {found.conditioning:.1e}")
 
 
-# ---- where it comes from ---------------------------------------------------------------------------------------------------
+# ---- origin ---------------------------------------------------------------------------------------------------
 def origin(trajectory: Trajectory, system: str) -> dict[str, Any]:
     """Versions, machine, options, and the hash of the model, given as its exact YAML."""
     options: Mapping[str, Any] = (trajectory.memory or {}).get("options", {})
@@ -284,4 +273,4 @@ def origin(trajectory: Trajectory, system: str) -> dict[str, Any]:
     return {"versions": {"bough": __version__, "python": platform.python_version(), **packages},
             "machine": f"{platform.machine()}, {platform.system()} {platform.release()}",
             "options": {name: value for name, value in options.items() if value is not None and name != "parameters"},
-            "hash of the model": hashlib.sha256(system.encode()).hexdigest()}  # fmt: skip
+            "hash of the model": hashlib.sha256(system.encode()).hexdigest()}

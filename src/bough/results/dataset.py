@@ -41,13 +41,13 @@ class Variable:
 
     @property
     def attrs(self) -> dict[str, str]:
-        """Unit and meaning, where it has them."""
+        """Unit and meaning, if present."""
         named = {"units": self.units, "long_name": self.long_name}
         return {key: text for key, text in named.items() if text}
 
 
 class Columns(NamedTuple):
-    """Entries of a variable with the same unit, flattened behind run and time."""
+    """Entries of a variable with the same unit, flattened after run and time."""
 
     unit: str
     indices: list[int]
@@ -103,7 +103,7 @@ def label(trajectory: Trajectory, records: Iterable[str]) -> Labeled:
     names, model = list(records), trajectory.model
     empty = {dim for dim, axis in AXES.items() if axis.optional and not list(axis.names(model))}
     wanted = {name: quantity for record in names for name, quantity in RECORDS[record].quantities.items()
-              if empty.isdisjoint(quantity.dims) and (name != "input_work" or trajectory.audited)}  # fmt: skip
+              if empty.isdisjoint(quantity.dims) and (name != "input_work" or trajectory.audited)}
     values = _values(trajectory, {name: quantity.derive for name, quantity in wanted.items()})
     variables, leading = {}, _leading(trajectory)
     for name, quantity in wanted.items():
@@ -118,7 +118,7 @@ def label(trajectory: Trajectory, records: Iterable[str]) -> Labeled:
 
 
 def _without_gone(trajectory: Trajectory, dims: tuple[str, ...], array: Array) -> tuple[Array, str]:
-    """NaN for coordinates of joints after events let them go; and in words, which."""
+    """NaN for coordinates of detached joints; and their names, in words."""
     lost = [(run, event) for run, events in enumerate(trajectory.events) for event in events if event.gone]
     if dims[-1:] not in (("q_name",), ("v_name",), ("drive",)) or not lost:
         return array, ""
@@ -131,7 +131,7 @@ def _without_gone(trajectory: Trajectory, dims: tuple[str, ...], array: Array) -
 
 
 def with_gone(names: Sequence[str], events: Iterable[Occurrence], time: Array, values: Array) -> Array:
-    """Values (time, names) of one run, with what stands for coordinates of joints after events let them go."""
+    """Values (time, names) of one run, with the placeholder values of detached joints."""
     values = values.copy()
     for event in events:
         for name, value in event.gone.items():
@@ -141,7 +141,7 @@ def with_gone(names: Sequence[str], events: Iterable[Occurrence], time: Array, v
 
 
 def _attitudes(system: System) -> list[slice]:
-    """Where whole quaternions are among the outputs."""
+    """Places of quaternions among the outputs."""
     return [where for name, where in ports_of(list(system.outputs.values())).items() if where.stop - where.start == 4]
 
 
@@ -168,7 +168,7 @@ def label_internal_loads(trajectory: Trajectory, cut: Any, at: Any, axes: str) -
 
     values = evaluate(trajectory, {"loads": derive}, accelerated=True)["loads"]
     variable = Variable((*_leading(trajectory), "connection", "component"), values if trajectory.batched else values[0],
-                        "N m, N", f"moment and force through joints, {axes} axes")  # fmt: skip
+                        "N m, N", f"moment and force through joints, {axes} axes")
     coords = coordinates(trajectory, {"internal_load": variable})
     coords["connection"] = text_variable("connection", connections.names, "joint or loop")
     coords["on"] = text_variable("connection", connections.on, "body that the load acts on")
@@ -182,7 +182,7 @@ def _leading(trajectory: Trajectory) -> tuple[str, ...]:
 
 
 def coordinates(trajectory: Trajectory, variables: dict[str, Variable]) -> dict[str, Variable]:
-    """Those of the axes in use, units along them where they differ, owners of nodes and points, and the parameters of each run."""
+    """Coordinates of the axes in use, units if they differ, owners of nodes and points, and the parameters of each run."""
     model, used = trajectory.model, {dim for variable in variables.values() for dim in variable.dims}
     coords = {"time": Variable(("time",), trajectory.t, "s", "time")}
     if "run" in used:
@@ -196,7 +196,7 @@ def coordinates(trajectory: Trajectory, variables: dict[str, Variable]) -> dict[
         if dim in used:
             named, labels = zip(*((port.name, label) for port in ports.values() for label in port.labels), strict=True)
             coords |= {f"{dim}_port": text_variable(dim, named, f"{dim} it is a number of"),
-                       f"{dim}_label": text_variable(dim, labels, "as plots show it")}  # fmt: skip
+                       f"{dim}_label": text_variable(dim, labels, "as plots show it")}
     if "node" in used:
         owners = [body for body, flexible in flexible_bodies(model.system).items() for _ in flexible.nodes.names]
         coords["node_body"] = text_variable("node", owners, "body of the node")
@@ -213,14 +213,12 @@ def _points(system: System) -> dict[str, Variable]:
         owners += [name] * points
         lines += [] if flexible.outline is None else [first + np.asarray(flexible.outline.lines, dtype=int)]
         first += points
-    return {
-        "point_body": text_variable("point", owners, "body of the point"),
-        "lines": Variable(("line", "end"), np.concatenate(lines), "", "points that a line joins"),
-    }
+    return {"point_body": text_variable("point", owners, "body of the point"),
+            "lines": Variable(("line", "end"), np.concatenate(lines), "", "points that a line joins")}
 
 
 def entry_units(system: System) -> dict[str, list[str]]:
-    """The unit of each entry of q, v, their accelerations, torques, and of what holds coordinates."""
+    """The units of the entries of q, v, accelerations, torques and drives."""
     q = [unit for body in system.bodies.values() for unit in body.coordinate_units]
     v = [unit for body in system.bodies.values() for unit in body.speed_units]
     forces = [FORCE_UNITS[unit] for unit in v]
@@ -231,11 +229,11 @@ def entry_units(system: System) -> dict[str, list[str]]:
                               for each in system.frictions.values()],
             "drive_unit": [forces[coordinate.v] for coordinate in holdable(system).values()],
             "input_unit": [unit for port in system.inputs.values() for unit in port.units(system)],
-            "output_unit": [unit for port in system.outputs.values() for unit in port.units(system)]}  # fmt: skip
+            "output_unit": [unit for port in system.outputs.values() for unit in port.units(system)]}
 
 
 def _parameters(trajectory: Trajectory) -> dict[str, Variable]:
-    """What differs from run to run, as coordinates of the runs; NetCDF allows neither slashes nor blanks in their names."""
+    """Parameters that differ between runs, as coordinates; NetCDF allows neither slashes nor blanks in their names."""
     found = {}
     for key, values in (trajectory.parameters or {}).items():
         array = np.asarray(values, float)

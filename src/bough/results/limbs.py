@@ -1,4 +1,4 @@
-"""Joints that belong together in a plot: those of one limb, a chain of single joints without a branch. Modes are by themselves."""
+"""Groups of coordinates for plots: the joints of one limb, a chain of single joints without branches; and modes."""
 
 from collections import Counter
 from typing import NamedTuple
@@ -19,10 +19,10 @@ class Group(NamedTuple):
 
 
 def groups(system: System) -> list[Group]:
-    """All coordinates: single joints of a limb together, of a joint with many each kind apart, modes of a body by eights."""
+    """All coordinates: single joints of a limb together, translations and rotations of other joints separately, modes in eights."""
     children = Counter(body.parent for body in system.bodies.values())
     found: list[Group] = []
-    tips: dict[str, Group] = {}                           # the last body of a limb that can go on, and its panel
+    tips: dict[str, Group] = {}                           # the last body of each open limb, and its panel
     q = v = 0
     for name, body in system.bodies.items():
         joint, title = body.joint, body.joint.name or name
@@ -46,9 +46,7 @@ def groups(system: System) -> list[Group]:
 def _of_joint(title: str, joint: Joint, q: int, v: int) -> list[Group]:
     found, moves = [], len(joint.translations)
     if moves:
-        found.append(
-            Group(title, [*range(q, q + moves)], [*range(v, v + moves)], list(joint.q_labels[:moves]), "translation")
-        )
+        found.append(Group(title, [*range(q, q + moves)], [*range(v, v + moves)], list(joint.q_labels[:moves]), "translation"))
     if joint.n_v > moves:
         kind = "quaternion" if joint.spherical else "angle"
         labels = list("xyzw") if joint.spherical else list(joint.q_labels[moves:])

@@ -21,27 +21,28 @@ from bough.whole import discard, whole_file
 
 MARK = "bough_version"
 _COMPRESSED_FROM = 256  # entries; smaller arrays grow by it
+COMPRESSED: dict[str, Any] = {"compression": "gzip", "compression_opts": 2, "shuffle": True}
 
 
-RESUME = "resume"               # group of a file: what is needed to go on
+RESUME = "resume"               # group of a file with the data needed to resume
 
 
 class Resume(NamedTuple):
-    """What is needed to go on with a run: what `integrate.checkpoint` remembers, and all samples."""
+    """The data needed to resume a run: the memory of `integrate.checkpoint`, and all samples."""
 
     memory: dict[str, Any]
     arrays: dict[str, NDArray[np.float64]]
 
 
 def file_path(what: str, path: Any) -> Path:
-    """The path of a file, as someone gives it."""
+    """The checked path of a file given by the user."""
     if not isinstance(path, str | os.PathLike) or not Path(path).name or Path(path).is_dir():
         raise StateError(f"{what} is {path!r}; give the name of a file")
     return Path(path)
 
 
 def folder_of(path: Path) -> Path:
-    """Where the parts of a file are until it is complete: see `stream`."""
+    """The folder of the parts of a file until it is complete: see `stream`."""
     return path.with_name(path.name + ".parts")
 
 
@@ -59,7 +60,7 @@ def write(path: Path, labeled: Labeled, resume: Resume | None = None) -> None:
 
 @contextmanager
 def written_to(path: Path) -> Iterator[tuple[Any, Sink]]:
-    """A new NetCDF file, and what tells whether the disk takes it; it is checked at the end."""
+    """A new NetCDF file and its sink, which is checked for write errors at the end."""
     import h5netcdf
 
     sink = Sink(path)
@@ -88,13 +89,13 @@ def _write(file: Any, labeled: Labeled, resume: Resume | None) -> None:
 
 
 def read_head(path: Path) -> tuple[str, str | None, dict[str, Any]]:
-    """Out of a file: its system, the meshes of it, and what is remembered of the run, without its samples."""
+    """From a file: its system, the meshes, and the memory of the run, without samples."""
     with opened(path) as (file, attrs):
         return attrs["system"], attrs.get("meshes"), json.loads(_resume_group(path, file).attrs["memory"])
 
 
 def read_samples(path: Path, most: int | None = None) -> Iterator[dict[str, NDArray[np.float64]]]:
-    """Samples as they are, from which a run can go on: all, or so many numbers at a time at most."""
+    """Raw samples for resuming a run: all, or at most so many numbers at a time."""
     with opened(path) as (file, _):
         variables = _resume_group(path, file).variables
         n, wide = len(variables["t"]), sum(int(np.prod(variable.shape)) for variable in variables.values())
@@ -125,7 +126,7 @@ class Appender:
         return self
 
     def append(self, labeled: Labeled, *, first: bool) -> None:
-        """The first part makes the variables, the others follow along time."""
+        """The first part creates the variables, the others are appended along time."""
         variables = labeled.coords | labeled.variables
         if first:
             self.file.dimensions = dict(_sizes(labeled)) | {"time": None}
@@ -136,9 +137,8 @@ class Appender:
             if "time" in variable.dims:
                 values = self._continued(name, variable)
                 if first:
-                    self.file.create_variable(name, variable.dims, dtype=variable.values.dtype, compression="gzip",
-                                              compression_opts=2, shuffle=True)
-                self.file.variables[name].attrs.update(variable.attrs)          # of the last part: what is there may change
+                    self.file.create_variable(name, variable.dims, dtype=variable.values.dtype, **COMPRESSED)
+                self.file.variables[name].attrs.update(variable.attrs)          # those of the last part: they may change
                 where = tuple(slice(begin, end) if dim == "time" else slice(None) for dim in variable.dims)
                 self.file.variables[name][where] = values
             elif first:
@@ -146,7 +146,7 @@ class Appender:
             self.sink.check()
 
     def _continued(self, name: str, variable: Variable) -> NDArray[Any]:
-        """q and -q are the same rotation: the one that goes on from the part before."""
+        """Quaternions with signs that continue those of the previous part."""
         if variable.dims[-1] != "quaternion":
             return variable.values
         values = np.moveaxis(variable.values, variable.dims.index("time"), 0)
@@ -156,21 +156,21 @@ class Appender:
         return np.moveaxis(values, 0, variable.dims.index("time"))
 
     def keep(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Samples of a part as they are, from which the run can go on; they grow along the first axis, or behind that of runs."""
+        """Append the raw samples of a part, for resuming, along the first axis or the one after the runs."""
         group = self.file.groups[RESUME] if RESUME in self.file.groups else self.file.create_group(RESUME)
         for name, values in arrays.items():
             axis, dims = min(values.ndim - 1, 1), tuple(f"{name}_{i}" for i in range(values.ndim))
             if name not in group.variables:
                 sizes = [None if i == axis else n for i, n in enumerate(values.shape)]
                 group.dimensions.update(dict(zip(dims, sizes, strict=True)))
-                group.create_variable(name, dims, dtype=values.dtype, compression="gzip", compression_opts=2, shuffle=True)
+                group.create_variable(name, dims, dtype=values.dtype, **COMPRESSED)
             begin = group.variables[name].shape[axis]
             group.resize_dimension(dims[axis], begin + values.shape[axis])
             group.variables[name][(slice(None),)*axis + (slice(begin, None),)] = values
             self.sink.check()
 
     def finish(self, attrs: dict[str, Any], memory: Mapping[str, Any]) -> None:
-        """The attributes of the whole, and what is needed to go on."""
+        """Write the attributes of the whole file, and the memory needed to resume."""
         self.file.groups[RESUME].attrs["memory"] = json.dumps(memory)
         self.file.attrs.update(attrs | {"Conventions": "CF-1.10", "coordinates": " ".join(self.coords)})
 
@@ -180,7 +180,7 @@ class Appender:
 
 @contextmanager
 def opened(path: Path) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """A file that bough wrote, and its attributes; or what is wrong with it."""
+    """A file written by bough, and its attributes; raises if it is not valid."""
     import h5netcdf
 
     try:
@@ -202,7 +202,7 @@ def opened(path: Path) -> Iterator[tuple[Any, dict[str, Any]]]:
 
 @contextmanager
 def sound(path: Path) -> Iterator[None]:
-    """Around what reads a file: whatever comes of one that is damaged, or was changed by other hands, is said so."""
+    """Around code that reads a file: any error is reported as damage of the file."""
     try:
         yield
     except (BoughError, GeneratorExit):
@@ -213,7 +213,7 @@ def sound(path: Path) -> Iterator[None]:
 
 
 def read(path: Path) -> Labeled:
-    """What a file that bough wrote holds."""
+    """The contents of a file written by bough."""
     with opened(path) as (file, attrs):
         variables = {name: _read_variable(variable) for name, variable in file.variables.items()}
         auxiliary = attrs.pop("coordinates", "").split()
@@ -228,14 +228,13 @@ def _sizes(labeled: Labeled) -> Mapping[str, int]:
 
 
 def _write_variable(file: Any, name: str, variable: Variable) -> None:
-    values, options = variable.values, {}
+    values, options = variable.values, dict[str, Any]()
     if values.dtype.kind in "UO":
         import h5py
 
-        options["dtype"] = h5py.string_dtype()
-        values = values.astype(object)
+        options, values = {"dtype": h5py.string_dtype()}, values.astype(object)
     elif values.size >= _COMPRESSED_FROM:
-        options = {"compression": "gzip", "compression_opts": 2, "shuffle": True}
+        options = COMPRESSED
     written = file.create_variable(name, variable.dims, data=values, **options)
     written.attrs.update(variable.attrs)
 
@@ -248,7 +247,7 @@ def _read_variable(variable: Any) -> Variable:
 
 
 def _plain(value: Any) -> Any:
-    """A number or a text, out of the arrays of one entry that files hold."""
+    """A number or string from an array of one entry, as files hold them."""
     if isinstance(value, np.ndarray) and value.size == 1:
         value = value.reshape(-1)[0]
     return value.item() if isinstance(value, np.generic) else value
@@ -262,7 +261,7 @@ def pack_meshes(system: System) -> str:
         if isinstance(mesh, Mesh) and mesh.npz is None and mesh.path not in packed:
             try:
                 packed[mesh.path] = mesh.packed().npz or ""
-            except DescriptionError:                            # the replay will say so
+            except DescriptionError:                            # the replay reports it
                 continue
     return json.dumps(packed) if packed else ""
 

@@ -42,7 +42,7 @@ class PanelRow(NamedTuple):
 
 
 def draw(title: str, time: Array, sections: Sequence[Sequence[PanelRow]], *, batched: bool = False) -> Figure:
-    """A figure of sections of rows; of a section with very many rows, the first ones, and the title says so."""
+    """A figure of sections of rows; sections with many rows are cut, as the title says."""
     for section in sections:
         if len(section) > MOST_ROWS:
             title += f" (the first {MOST_ROWS} of {len(section)} rows)"
@@ -77,7 +77,7 @@ def _draw_panel(axes: Axes, time: Array, panel: Panel, batched: bool, *, last: b
         curve, color = values[..., i], COLORS[i % len(COLORS)]
         style = "--" if i in panel.dashed else "-"
         if batched:
-            with warnings.catch_warnings(action="ignore", category=RuntimeWarning):     # what is in no run there has no curve
+            with warnings.catch_warnings(action="ignore", category=RuntimeWarning):     # NaN in all runs: no curve
                 low, high, curve = (reduce(curve, axis=0) for reduce in (np.nanmin, np.nanmax, np.nanmedian))
             times, low = thinned(time, low)
             axes.fill_between(times, low, thinned(time, high)[1], color=color, alpha=0.18, lw=0)
@@ -89,7 +89,7 @@ def _draw_panel(axes: Axes, time: Array, panel: Panel, batched: bool, *, last: b
 
 
 def thinned(time: Array, curve: Array) -> tuple[Array, Array]:
-    """What is left of a long history so that it looks the same: the least and the greatest value of each short stretch of time.
+    """A long history thinned without visible change: minimum and maximum of each short interval.
 
     >>> times, values = thinned(np.arange(10_000.0), np.arange(10_000.0) % 10)
     >>> len(times) == len(values) == MOST_SAMPLES, values.min(), values.max()
@@ -104,7 +104,7 @@ def thinned(time: Array, curve: Array) -> tuple[Array, Array]:
 
 
 def _dress(axes: Axes, title: str, unit: str, last: bool) -> None:
-    """Title, labels, ticks. Their places are given: matplotlib would take half of the drawing time to find them."""
+    """Title, labels, ticks, at fixed places: finding them would take matplotlib half of the drawing time."""
     axes.set_title(title, loc="left", fontsize=9, y=1.03, pad=0)
     axes.set_ylabel(f"[{unit or '-'}]", fontsize=8)
     axes.yaxis.set_label_coords(-0.115, 0.5)
@@ -121,7 +121,7 @@ def _dress(axes: Axes, title: str, unit: str, last: bool) -> None:
 
 
 def _power(values: Array) -> int:
-    """The power of a thousand that the axis counts in; 0 for handy numbers."""
+    """The exponent of the axis unit, a multiple of 3; 0 for moderate numbers."""
     size = np.nanmax(np.abs(values), initial=0.0)
     if not np.isfinite(size) or size == 0.0 or 1e-2 <= size < 1e5:
         return 0
@@ -129,7 +129,7 @@ def _power(values: Array) -> int:
 
 
 def _flatten_rounding(axes: Axes, values: Array) -> None:
-    """A quantity that stays what it is to rounding is drawn as a line, not as a storm of its last digits."""
+    """Draw a quantity that is constant to rounding as a straight line."""
     finite = values[np.isfinite(values)]
     if finite.size == 0:
         return
@@ -140,7 +140,7 @@ def _flatten_rounding(axes: Axes, values: Array) -> None:
 
 
 def _set_decades(axes: Axes, positive: Array) -> None:
-    """A logarithmic axis of whole decades, at least two of them; zeros lie below it."""
+    """A logarithmic axis of whole decades, at least two; zeros are below it."""
     first, last = int(np.floor(np.log10(positive.min()))), int(np.ceil(np.log10(positive[np.isfinite(positive)].max())))
     axes.set_yscale("log", nonpositive="clip")
     axes.set_ylim(10.0**first, 10.0 ** max(last, first + 2))
@@ -154,10 +154,8 @@ def _legend(axes: Sequence[Axes], labels: Sequence[str]) -> None:
     if len(labels) < 2:
         return
     fullest = max(axes, key=lambda panel: len(panel.lines))
-    axes[-1].legend(
-        fullest.lines, [_short(label) for label in labels], loc="upper left", bbox_to_anchor=(1.02, 1.04),
-        fontsize=7.5, frameon=False, borderaxespad=0.0, handlelength=1.4, labelspacing=0.3,
-    )  # fmt: skip
+    axes[-1].legend(fullest.lines, [_short(label) for label in labels], loc="upper left", bbox_to_anchor=(1.02, 1.04), fontsize=7.5,
+                    frameon=False, borderaxespad=0.0, handlelength=1.4, labelspacing=0.3)
 
 
 def _short(label: str) -> str:

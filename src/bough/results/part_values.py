@@ -1,7 +1,7 @@
-"""Friction and tanks in results, out of recorded states.
+"""Friction and tanks in results, from recorded states.
 
-Of friction: its force, and where it sticks. Of tanks: flow and thrust;
-momenta and energy of system and exhaust together, which nothing inside changes [B 91].
+Forces of friction, and whether it sticks; flow and thrust of tanks; momenta and energy of system and exhaust together, which
+internal forces do not change [B 91].
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _force(samples: Samples, friction: Friction, j: int) -> Array:
 
 
 def _load_share(samples: Samples, friction: Friction) -> Array | float:
-    """What the load of the joint adds."""
+    """The part due to the load of the joint."""
     if not friction.mu:
         return 0.0
     system = samples.model.system
@@ -63,7 +63,7 @@ def _load_share(samples: Samples, friction: Friction) -> Array | float:
 
 
 def tank_flows(samples: Samples) -> Array:
-    """(rows, tanks): of the description and of inputs, where tanks feed."""
+    """(rows, tanks): flow of the description and of inputs, zero for tanks that feed nothing."""
     model, inputs = samples.model, samples.inputs
     flows = np.array(described_inputs(model.tables, samples.rows.t)[:, model.input_layout.flows])
     names = list(model.system.tanks)
@@ -102,5 +102,5 @@ def _linear_momentum(samples: Samples) -> Array:
 
 
 def whole_energy(samples: Samples) -> Array:
-    """(rows,): of system and exhaust, less what the propellant brought."""
+    """(rows,): energy of system and exhaust, minus that of the propellant at the start."""
     return np.asarray(samples.bodies.kinetic_energy + samples.bodies.potential_energy + samples.rows.exhaust[:, 6])

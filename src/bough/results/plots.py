@@ -51,7 +51,7 @@ def plot(report: Report, what: str = "state", path: str | PathLike[str] | None =
 
 
 def write_all(report: Report, folder: Path, prefix: str = "", skip: Container[str] = ()) -> list[Path]:
-    """A PNG of every record there is, but those in `skip`."""
+    """PNG files of all records, except those in `skip`."""
     paths = []
     for record in report.facts.record:
         if RECORDS[record].plotted and record not in skip:
@@ -69,7 +69,7 @@ def _sections(report: Report, what: str, labeled: Labeled) -> Sections:
 
 
 def _variable_rows(labeled: Labeled, name: str, batched: bool) -> list[PanelRow]:
-    """Any variable: a row for each entry of its first axis where it has two, else for every few entries of one unit."""
+    """Any variable: a row for each entry of its first axis if it has two, otherwise for groups of entries of one unit."""
     values, title, rows = labeled.variables[name].values, name.replace("_", " "), list[PanelRow]()
     flat, two_axes = values.reshape(*values.shape[: 1 + batched], -1), values.ndim == 3 + batched
     for unit, columns, labels in labeled.columns(name):
@@ -85,7 +85,7 @@ def _variable_rows(labeled: Labeled, name: str, batched: bool) -> list[PanelRow]
 
 
 def _some(n: int, most: int = MOST_CURVES) -> list[Array]:
-    """The numbers from 0 to n - 1 in parts of about equal length, at most so many in each."""
+    """The numbers from 0 to n - 1 in parts of about equal length, of at most `most`."""
     return np.array_split(np.arange(n), -(-n // most)) if n else []
 
 
@@ -118,20 +118,15 @@ def _energy(report: Report, get: Get) -> Sections:
     if "input_work" in report.labeled("energy").variables:
         change = np.concatenate([change, change - get("input_work")[..., None]], axis=-1)
         labels = ["total energy", "less input work"]
-    return [[
-        PanelRow([Panel("energy", "J", energies, dashed=(2,))], ["kinetic", "potential", "total"]),
-        PanelRow([Panel("change of total energy", "J", change)], labels),
-    ]]  # fmt: skip
+    return [[PanelRow([Panel("energy", "J", energies, dashed=(2,))], ["kinetic", "potential", "total"]),
+             PanelRow([Panel("change of total energy", "J", change)], labels)]]
 
 
 def _momentum(report: Report, get: Get) -> Sections:
-    """The momenta; where nothing acts from outside, also how far they drift."""
+    """The momenta; without external effects also their drift."""
     conserved = not external_effects(report.system, base_pushed=report.facts.base_pushed)
     rows = []
-    for kind, title, unit in (
-        ("angular", "angular momentum about the mass center", "N m s"),
-        ("linear", "linear momentum", "N s"),
-    ):
+    for kind, title, unit in (("angular", "angular momentum about the mass center", "N m s"), ("linear", "linear momentum", "N s")):
         series = get(f"{kind}_momentum")
         drift = [Panel(f"change of {kind} momentum", unit, series - series[..., :1, :])] if conserved else []
         rows.append(PanelRow([Panel(title, unit, series), *drift], XYZ))
@@ -139,7 +134,7 @@ def _momentum(report: Report, get: Get) -> Sections:
 
 
 def _pose(report: Report, get: Get) -> Sections:
-    """A row for each component, with a curve for each body: how a whole limb moves can be seen at once."""
+    """A row for each component, with a curve for each body, to compare the bodies of a limb."""
     position, attitude, names = get("position"), get("attitude"), list(report.system.bodies)
     rows = []
     for some in _some(len(names)):
@@ -151,7 +146,7 @@ def _pose(report: Report, get: Get) -> Sections:
 
 
 def _nodes(report: Report, get: Get) -> Sections:
-    """A row for each node that moves in its body: by how much it is displaced and turned."""
+    """A row for each node that the modes move: its displacement and rotation."""
     deflection, rotation, rows, first = get("node_deflection"), get("node_rotation"), list[PanelRow](), 0
     for body, flexible in flexible_bodies(report.system).items():
         for i in moving_nodes(flexible):
@@ -164,7 +159,7 @@ def _nodes(report: Report, get: Get) -> Sections:
 
 
 def _in_thousandths(title: str, unit: str, values: Array) -> Panel:
-    """Millimeters or milliradians, where a meter or a radian is much."""
+    """Millimeters or milliradians for small values."""
     small = np.nanmax(np.abs(values), initial=0.0) < 0.5
     return Panel(title, f"m{unit}", 1e3 * values) if small else Panel(title, unit, values)
 
@@ -180,7 +175,7 @@ def _strain(report: Report, get: Get) -> Sections:
 
 
 def _stress(report: Report, get: Get) -> Sections:
-    """Equivalent stress of elements, those with the highest peaks first; its peak stands behind each curve's name."""
+    """Equivalent stress of elements, those with the highest peaks first; labels show the peaks."""
     values = get("von_mises")
     names = [f"{body}.{name}" for body, known in recoveries(report.system).items() for name in known.names]
     peaks = np.nanmax(values.reshape(-1, values.shape[-1]), axis=0, initial=0.0)
@@ -194,7 +189,7 @@ def _stress(report: Report, get: Get) -> Sections:
 
 
 def _strains(report: Report, get: Get) -> Sections:
-    """Of each element the component of strain with the highest peak, the highest elements first."""
+    """For each element the strain component with the highest peak; elements with the highest peaks first."""
     values = get("element_strain")
     names = [f"{body}.{name}" for body, known in recoveries(report.system, "strain").items() for name in known.names]
     peaks = np.nanmax(np.abs(values).reshape(-1, *values.shape[-2:]), axis=0, initial=0.0)
@@ -216,7 +211,7 @@ def _wheels(report: Report, get: Get) -> Sections:
 
 
 def _reactions(report: Report, get: Get) -> Sections:
-    """A row for each joint that carries something: all but the free ones."""
+    """A row for each joint except free ones."""
     reaction, bodies = get("reaction"), list(report.system.bodies.values())
     carrying = [i for i, body in enumerate(bodies) if body.joint.kind != "free"] or [*range(len(bodies))]
     rows = []
@@ -229,7 +224,7 @@ def _reactions(report: Report, get: Get) -> Sections:
 
 
 def _loops(report: Report, get: Get) -> Sections:
-    """A row for each loop: force and moment of frame a on b, where it constrains translations and rotations; then the gaps."""
+    """A row for each loop: constraint force and moment of frame a on b; then the gaps."""
     force, rows = get("constraint_force"), list[PanelRow]()
     for i, (name, (translations, rotations)) in enumerate(constrained_by_loops(report.system).items()):
         push = Panel(f"{name}: force on b, b's axes", "N", force[..., i, 3:]) if translations else None
@@ -241,20 +236,19 @@ def _loops(report: Report, get: Get) -> Sections:
 
 
 def _gap_rows(report: Report, get: Get) -> list[PanelRow]:
-    """How far the loops are open: translations and rotations, where they are constrained, with a curve for each loop."""
+    """Gaps of constrained translations and rotations, with a curve for each loop."""
     names, rows, constrained = list(report.system.loops), list[PanelRow](), list(constrained_by_loops(report.system).values())
     kinds = (("loop_gap", "gap of translations", "m"), ("loop_gap_angle", "gap of rotations", "rad"))
     for some in _some(len(names)):
-        panels: list[Panel | None] = [
-            Panel(title, unit, get(variable)[..., some], log=True) if any(constrained[k][kind] for k in some) else None
-            for kind, (variable, title, unit) in enumerate(kinds)
-        ]
+        panels: list[Panel | None] = [Panel(title, unit, get(variable)[..., some], log=True)
+                                      if any(constrained[k][kind] for k in some) else None for kind,
+                                      (variable, title, unit) in enumerate(kinds)]
         rows.append(PanelRow(panels, [names[k] for k in some]))
     return rows
 
 
 def _couplings(report: Report, get: Get) -> Sections:
-    """A row for each coupling: its forces and torques along its coordinates; then how far they were from being kept."""
+    """A row for each coupling: its forces and torques along its coordinates; then the gaps."""
     force, rows, first = get("coupling_force"), list[PanelRow](), 0
     for name, coupling in report.system.couplings.items():
         last = first + len(coupling.terms)
@@ -263,7 +257,7 @@ def _couplings(report: Report, get: Get) -> Sections:
         first = last
     names = list(report.system.couplings)
     gaps = [PanelRow([Panel("gap of couplings", "rad or m", np.abs(get("coupling_gap")[..., some]), log=True)],
-                     [names[k] for k in some]) for some in _some(len(names))]  # fmt: skip
+                     [names[k] for k in some]) for some in _some(len(names))]
     return [rows, gaps]
 
 
@@ -273,7 +267,7 @@ def _without_empty_columns(rows: list[PanelRow]) -> list[PanelRow]:
 
 
 def _elements(report: Report, get: Get) -> Sections:
-    """Variables of one number for an element share panels; loads have a row for each element."""
+    """Scalar variables of elements share panels; loads have a row for each element."""
     rows = list[PanelRow]()
     for variable, meaning in VARIABLES.items():
         names = list(along(report.system, meaning.dims[0]))
@@ -305,7 +299,7 @@ def _torque(report: Report, get: Get) -> Sections:
 
 
 def _drives(report: Report, get: Get) -> Sections:
-    """What holds the coordinates that are locked or prescribed: a row for each."""
+    """Drive forces of locked or prescribed coordinates: a row for each."""
     force, units = get("drive_force"), entry_units(report.system)["torque_unit"]
     rows = []
     for i, (name, coordinate) in enumerate(holdable(report.system).items()):
@@ -323,4 +317,4 @@ FIGURES: dict[str, Callable[[Report, Get], Sections]] = {     # by record; other
     "state": _state, "pose": _pose, "reactions": _reactions, "energy": _energy, "momentum": _momentum, "nodes": _nodes,
     "strain": _strain, "stress": _stress, "strains": _strains, "wheels": _wheels, "torque": _torque, "orbit": _orbit,
     "loops": _loops, "couplings": _couplings, "drives": _drives, "elements": _elements,
-}  # fmt: skip
+}

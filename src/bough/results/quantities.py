@@ -15,25 +15,17 @@ from bough.errors import StateError, name_list, nearest
 from bough.flex.flexible_body import displacements, rotations
 from bough.flex.recovery import COMPONENTS, PASCAL, Recovery, von_mises
 from bough.model import Model
-from bough.results.part_values import (
-    friction_forces,
-    friction_sticks,
-    tank_flows,
-    tank_thrusts,
-    whole_angular_momentum,
-    whole_energy,
-    whole_linear_momentum,
-)
+from bough.results import part_values
 from bough.results.samples import AXES as ELEMENT_AXES
 from bough.results.samples import VARIABLES, Derive, Samples, along, flexible_bodies, nouns, recoveries
 
 
 class Axis(NamedTuple):
-    """A dimension of the dataset behind run and time: the names along it."""
+    """A dimension of the dataset after run and time: the names along it."""
 
     names: Callable[[Model], Iterable[str]]
     long_name: str = ""
-    optional: bool = False  # variables along it are left out where it has no names
+    optional: bool = False  # variables along it are left out if it has no names
 
 
 AXES = {
@@ -72,25 +64,25 @@ def coupled_names(system: System) -> list[str]:
 class Quantity(NamedTuple):
     """A variable of the dataset."""
 
-    dims: tuple[str, ...]  # behind run and time
+    dims: tuple[str, ...]  # after run and time
     units: str
     long_name: str
     derive: Derive  # from samples of the state
-    units_of: str = ""  # coordinate of the dataset that has the unit of each entry, where they differ
+    units_of: str = ""  # coordinate of the dataset with the unit of each entry, if they differ
 
 
 class Record(NamedTuple):
     """The variables that go by one name."""
 
     quantities: dict[str, Quantity]
-    needs: str = ""  # what a system must have; see PRESENT
+    needs: str = ""  # required of the system; see PRESENT
     default: bool | Literal["controlled"] = False  # whether it is recorded unless `record` says otherwise
-    evaluated: Literal["no", "motion", "acceleration"] = "motion"  # what the model must be asked for
+    evaluated: Literal["no", "motion", "acceleration"] = "motion"  # required evaluation of the model
     plotted: bool = True  # whether it has a figure; all of it is in the replay
 
 
 def _of_part(kind: type[Part], derive: dict[str, Derive]) -> dict[str, Quantity]:
-    """What a kind of part says that is recorded of it, and how each is found."""
+    """The recorded variables of a kind of part, with the functions that derive them."""
     return {name: Quantity(each.dims, each.units, each.meaning, derive[name]) for name, each in kind.recorded.items()}
 
 
@@ -118,7 +110,7 @@ RECORDS: dict[str, Record] = {
     }, evaluated="acceleration"),
     "reactions": Record({
         "reaction": Quantity(("body", "component"), "N m, N", "moment and force of the parent on the body, body axes",
-                             lambda s: s.reactions()),
+                             lambda s: s.joint_loads),
     }, evaluated="acceleration"),
     "energy": Record({
         "kinetic_energy": Quantity((), "J", "kinetic energy", lambda s: s.bodies.kinetic_energy),
@@ -166,8 +158,8 @@ RECORDS: dict[str, Record] = {
     }), needs="wheels", default=True, evaluated="no"),
     "tanks": Record(_of_part(Tank, {
         "tank_mass": lambda s: s.tanks,
-        "tank_flow": tank_flows,
-        "tank_thrust": tank_thrusts,
+        "tank_flow": part_values.tank_flows,
+        "tank_thrust": part_values.tank_thrusts,
     }), needs="tanks", default=True),
     "exhaust": Record({
         "exhaust_angular_momentum": Quantity(AXIS, "N m s", "of all that has left tanks, about the world's origin",
@@ -176,9 +168,9 @@ RECORDS: dict[str, Record] = {
         "exhaust_energy": Quantity((), "J", "energy that the system has lost to what left its tanks, thrust included",
                                    lambda s: s.rows.exhaust[:, 6]),
         "whole_angular_momentum": Quantity(AXIS, "N m s", "of system and exhaust, about the world's origin",
-                                           whole_angular_momentum),
-        "whole_linear_momentum": Quantity(AXIS, "N s", "of system and exhaust", whole_linear_momentum),
-        "whole_energy": Quantity((), "J", "of system and exhaust, less what the propellant brought", whole_energy),
+                                           part_values.whole_angular_momentum),
+        "whole_linear_momentum": Quantity(AXIS, "N s", "of system and exhaust", part_values.whole_linear_momentum),
+        "whole_energy": Quantity((), "J", "of system and exhaust, less what the propellant brought", part_values.whole_energy),
     }, needs="tanks", default=True, plotted=False),
     "torque": Record({
         "joint_torque": Quantity(("v_name",), "",
@@ -203,11 +195,11 @@ RECORDS: dict[str, Record] = {
         "coupling_gap": Quantity(("coupling",), "rad or m", Coupling.recorded["coupling_gap"].meaning, lambda s: s.coupling_gaps()),
     }, needs="couplings", default=True),
     "friction": Record({
-        "friction_force": Quantity(("friction",), "", Friction.recorded["friction_force"].meaning, friction_forces,
+        "friction_force": Quantity(("friction",), "", Friction.recorded["friction_force"].meaning, part_values.friction_forces,
                                    "friction_unit"),
         "friction_loss": Quantity(("friction",), "J", Friction.recorded["friction_loss"].meaning,
                                   lambda s: s.rows.friction[..., 2]),
-        "friction_sticks": Quantity(("friction",), "", Friction.recorded["friction_sticks"].meaning, friction_sticks),
+        "friction_sticks": Quantity(("friction",), "", Friction.recorded["friction_sticks"].meaning, part_values.friction_sticks),
     }, needs="friction", default=True, evaluated="acceleration"),
     "drives": Record({
         "drive_force": Quantity(("drive",), "", "force or torque that holds a coordinate, locked or prescribed; NaN: it is free",
@@ -221,7 +213,7 @@ RECORDS: dict[str, Record] = {
     "outputs": Record({
         "outputs": Quantity(("output",), "", "outputs, without noise", lambda s: s.outputs(), "output_unit"),
     }, needs="outputs", default=True),
-}  # fmt: skip
+}
 QUANTITIES = {name: quantity for record in RECORDS.values() for name, quantity in record.quantities.items()}
 RECORD_OF = {name: record for record, entry in RECORDS.items() for name in entry.quantities}
 
@@ -243,7 +235,7 @@ PRESENT: dict[str, Callable[[System], Any]] = {
 
 
 def missing(system: System, record: str) -> str:
-    """What a system would need to have this record, but has not; empty if it has all."""
+    """The missing requirement of a record; empty if the system has all."""
     needs = RECORDS[record].needs
     return needs if needs and not PRESENT[needs](system) else ""
 
@@ -257,7 +249,7 @@ def select_records(record: str | Iterable[str] | None, system: System, *, contro
     """
     if record is None:
         return tuple(name for name, entry in RECORDS.items() if not missing(system, name)
-                     and (entry.default is True or (entry.default == "controlled" and controlled)))  # fmt: skip
+                     and (entry.default is True or (entry.default == "controlled" and controlled)))
     names = name_list("record", record)
     if not names:
         raise StateError(f"record: it is empty; choose out of {', '.join(RECORDS)}")
@@ -290,4 +282,4 @@ def constrained_by_loops(system: System) -> dict[str, tuple[bool, bool]]:
         name: (True, False) if isinstance(loop.joint, Distance) else
         (len(loop.joint.translations) < 3, not loop.joint.spherical and len(loop.joint.rotations) < 3)
         for name, loop in system.loops.items()
-    }  # fmt: skip
+    }

@@ -93,7 +93,7 @@ class ShownResult(Report):
 
     @property
     def _resume(self) -> Any:
-        """What a file needs so that the run can go on from it."""
+        """The data that a file needs to resume the run."""
         return None
 
     @property
@@ -110,10 +110,6 @@ class ShownResult(Report):
             A name accepted by `record`, such as "state", "energy" or "loops", or one variable of `data`, such as "loop_gap".
         path
             Where the figure is written, if given.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
         """
         from bough.results.plots import plot
 
@@ -125,9 +121,8 @@ class ShownResult(Report):
 
         return write_all(self, Path(folder), prefix, skip)
 
-    def view(
-        self, path: str | PathLike[str] | None = None, *, open: bool | None = None, run: int = 0, frames: int | None = None
-    ) -> Replay:
+    def view(self, path: str | PathLike[str] | None = None, *, open: bool | None = None, run: int = 0,
+             frames: int | None = None) -> Replay:
         """Write a 3-D animation of the run as one self-contained HTML file: bodies, joints, deformations, loads, plots.
 
         Parameters
@@ -232,7 +227,7 @@ class Result(ShownResult):
         if record not in self._cache:
             recorded = record in self.facts.record
             wanted = [name for name in self.facts.record if name not in self._cache] if recorded else [record]
-            whole = label(self.trajectory, wanted)              # all that is recorded at once: one pass over the states
+            whole = label(self.trajectory, wanted)              # all recorded quantities in one pass over the states
             for name in wanted:
                 variables = {key: whole.variables[key] for key in RECORDS[name].quantities if key in whole.variables}
                 self._cache[name] = Labeled(whole.coords, variables, self._singular)
@@ -240,7 +235,7 @@ class Result(ShownResult):
 
     @cached_property
     def _singular(self) -> dict[str, Any]:
-        """Where the loops are singular, as attributes of the dataset: whatever is recorded."""
+        """Singular configurations of the loops, as attributes of the dataset."""
         return to_attrs(find_singular(self.trajectory)) if self.trajectory.model.constrained else {}
 
     def linearize(self, t: float, *, run: int = 0, **options: Any) -> LinearSystem:
@@ -256,24 +251,18 @@ class Result(ShownResult):
             Which member of a batch.
         **options
             inputs (a list of names), outputs, laws, independent, dt, hold: as in `Model.linearize`.
-
-        Returns
-        -------
-        LinearSystem
         """
         from bough.results.samples import state_at
 
         model, state = state_at(self.trajectory, t, run)
         state["at"] = state.pop("inputs")
         if options.get("laws"):
-            state = {**state, "tau": None, "motors": None, "at": None}      # they set them again
+            state = {**state, "tau": None, "motors": None, "at": None}      # laws set them again
         else:
             state.pop("law_states")
         return model.linearize(**{name: value for name, value in state.items() if value is not None}, **options)
 
-    def internal_loads(
-        self, cut: str | Iterable[str], *, at: ArrayLike = (0.0, 0.0, 0.0), axes: str = "child"
-    ) -> xarray.DataArray:
+    def internal_loads(self, cut: str | Iterable[str], *, at: ArrayLike = (0.0, 0.0, 0.0), axes: str = "child") -> xarray.DataArray:
         """The loads through a joint or loop, or through a cut, over time; see `Model.internal_loads`.
 
         Parameters
@@ -294,12 +283,11 @@ class Result(ShownResult):
 
 
 def _trimmed(trajectory: Trajectory) -> Trajectory:
-    """Without the samples at the end that no run reached."""
+    """Without final samples that no run reached."""
     reached = np.isfinite(trajectory.x).all(axis=2).any(axis=0)
     if reached.all():
         return trajectory
-    n = 1 + int(np.flatnonzero(reached)[-1])
-    return trajectory.first(n)
+    return trajectory.part(slice(1 + int(np.flatnonzero(reached)[-1])))
 
 
 class SavedResult(ShownResult):
@@ -315,7 +303,7 @@ class SavedResult(ShownResult):
             self._check()
 
     def _check(self) -> None:
-        """What is asked of every file: what its facts say is in it is there, and is a number where numbers are."""
+        """Check that the file contains everything that its facts list, with matching axes."""
         if unknown := [name for name in self.facts.record if name not in RECORDS]:
             raise StateError(f"{self.path}: says that {unknown[0]!r} was recorded, which this version does not know; update bough")
         for name in ("system", *(() if not self.facts.batched else ("run",)), "time"):

@@ -1,4 +1,4 @@
-"""What a result holds, fresh from a run or read from a file: labeled arrays by record, and facts about the run."""
+"""The contents of a result, from a run or a file: labeled arrays by record, and facts about the run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FLAGS = ("batched", "controlled", "base_pushed")
 
 @dataclass(frozen=True)
 class Facts:
-    """How a run was made and how it ended; also the attributes of a file, which hold neither None nor booleans."""
+    """The settings of a run and how it ended; also the attributes of a file, which cannot be None or booleans."""
 
     bough_version: str
     system_name: str
@@ -44,8 +44,8 @@ class Facts:
     controlled: bool
     base_pushed: bool  # by a controller or inputs, against the world
     record: tuple[str, ...]
-    assembled: str | None = None  # what closing the loops changed in the initial state
-    events: str | None = None  # what happened, by run: JSON
+    assembled: str | None = None  # change of the initial state by closing the loops
+    events: str | None = None  # by run, as JSON
     choice: str | None = None  # why "auto" took this method
     stability: str | None = None  # how fast the system is, and the longest stable step
     accuracy: str | None = None  # an estimate of the error
@@ -54,23 +54,21 @@ class Facts:
     def of(cls, trajectory: Trajectory, record: tuple[str, ...]) -> Self:
         """The facts of a trajectory."""
         system = trajectory.model.whole
-        return cls(
-            __version__, system.name, trajectory.method, trajectory.dt, int(trajectory.steps), int(trajectory.rejected),
-            float(trajectory.wall_time), trajectory.failure, bool(trajectory.batched), bool(trajectory.u.any()),
-            trajectory.base_pushed, record, trajectory.assembled,
-            json.dumps([[event.to_mapping() for event in run] for run in trajectory.events]) if trajectory.events else None,
-            trajectory.choice, trajectory.stability, trajectory.accuracy,
-        )  # fmt: skip
+        return cls(__version__, system.name, trajectory.method, trajectory.dt, int(trajectory.steps), int(trajectory.rejected),
+                   float(trajectory.wall_time), trajectory.failure, bool(trajectory.batched), bool(trajectory.u.any()),
+                   trajectory.base_pushed, record, trajectory.assembled,
+                   json.dumps([[event.to_mapping() for event in run] for run in trajectory.events]) if trajectory.events else None,
+                   trajectory.choice, trajectory.stability, trajectory.accuracy)
 
     def to_attrs(self) -> dict[str, str | int | float]:
-        """Texts and numbers only; what is None is left out."""
+        """Strings and numbers only; None is left out."""
         attrs = {field.name: getattr(self, field.name) for field in fields(self)}
         attrs |= {name: int(attrs[name]) for name in _FLAGS} | {"record": " ".join(self.record)}
         return {key: value for key, value in attrs.items() if value is not None}
 
     @classmethod
     def from_attrs(cls, attrs: Mapping[str, Any]) -> Self:
-        """Out of a file's attributes."""
+        """From the attributes of a file."""
         known: dict[str, Any] = {field.name: attrs.get(field.name) for field in fields(cls)}
         known |= {name: bool(attrs[name]) for name in _FLAGS}
         found = cls(**known | {"record": tuple(str(attrs["record"]).split())})
@@ -85,14 +83,14 @@ class Facts:
 
 
 class Report(ABC):
-    """What plots, summary and replay read: facts, the system, its model, and labeled arrays by record."""
+    """The interface for plots, summary and replay: facts, the system, its model, and labeled arrays by record."""
 
     facts: Facts
 
     @property
     @abstractmethod
     def system(self) -> System:
-        """The description of what was simulated."""
+        """The description of the simulated system."""
 
     @property
     @abstractmethod
@@ -116,7 +114,7 @@ class Report(ABC):
 
     @cached_property
     def arrays(self) -> Labeled:
-        """All that was recorded, with names, units and coordinates."""
+        """All recorded variables, with names, units and coordinates."""
         whole = Labeled(attrs=self.facts.to_attrs())
         for record in self.facts.record:
             part = self.labeled(record)
@@ -127,7 +125,7 @@ class Report(ABC):
 
     @cached_property
     def data(self) -> xarray.Dataset:
-        """All that was recorded as an xarray.Dataset with names, units and coordinates."""
+        """All recorded variables as an xarray.Dataset with names, units and coordinates."""
         return replace(self.arrays, attrs=self.arrays.attrs | self.system_attrs).to_xarray()
 
     def array(self, name: str) -> NDArray[Any]:
@@ -144,13 +142,13 @@ class Report(ABC):
 
     @property
     def runs(self) -> int:
-        """How many members the batch has; 1 for a single run."""
+        """The number of runs of a batch; 1 for a single run."""
         return len(self.arrays.coords["run"].values) if self.facts.batched else 1
 
     @property
     @abstractmethod
     def audit(self) -> Audit | None:
-        """Whether what was recorded can be true; None of files that older versions wrote."""
+        """Consistency checks of the recorded run; None for files of older versions."""
 
     @property
     def failure(self) -> str | None:
@@ -159,7 +157,7 @@ class Report(ABC):
 
     @cached_property
     def events(self) -> tuple[Occurrence, ...] | tuple[tuple[Occurrence, ...], ...]:
-        """What happened, in order: locks, releases, stops, with the jumps of the speeds; of a batch, for each run."""
+        """Events in order: locks, releases, stops, with the jumps of the speeds; for a batch, one tuple per run."""
         return self.events_by_run if self.facts.batched else self.events_by_run[0]
 
     @cached_property

@@ -1,12 +1,6 @@
-"""Flexible bodies in results: their modal coordinates and their nodes.
+"""Quantities derived from the recorded states: poses, accelerations, reactions, loop forces, energies, deformations.
 
-Force elements in results: what is recorded of them, and which elements each variable counts.
-
-The recorded states put through the model again: poses, accelerations, reactions, loop forces, energies, deformations.
-
-They are passed in chunks, so that memory stays bounded.
-
-The state of a run at one of its samples, as the calls of a model take it.
+States are evaluated in chunks, so that memory stays bounded.
 """
 
 from __future__ import annotations
@@ -19,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.analyze.body_motion import Bodies
-from bough.compile.batch import evaluating
+from bough.compile.batch import Batch, evaluating
 from bough.compile.coordinates import coordinate_place, holdable
 from bough.compile.element_tables import exerted
 from bough.compile.layout import EXHAUST, run_states
@@ -29,6 +23,7 @@ from bough.describe.parts import ELEMENTS, Element
 from bough.errors import NotFiniteError, StateError
 from bough.flex import FlexibleBody, Recovery
 from bough.integrate.compiled.loops import SAME
+from bough.integrate.start import member_model
 from bough.integrate.trajectory import Trajectory
 from bough.model import Model
 from bough.progress import working
@@ -40,18 +35,18 @@ Array = NDArray[Any]
 
 
 def flexible_bodies(system: System) -> dict[str, FlexibleBody]:
-    """Those of a system by name, in its order."""
+    """The flexible bodies of a system by name, in its order."""
     return {name: body.flexible for name, body in system.bodies.items() if body.flexible is not None}
 
 
 def recoveries(system: System, what: str = "stress") -> dict[str, Recovery]:
-    """What recovers stresses (or strains), by flexible body that has it."""
+    """Recovery of stresses (or strains), by flexible body that has it."""
     known = {name: body.recovery for name, body in flexible_bodies(system).items() if body.recovery is not None}
     return {name: each for name, each in known.items() if len(getattr(each, what))}
 
 
 def modal_coordinates(system: System, q: Array) -> dict[str, Array]:
-    """Those of each flexible body (..., n), out of all coordinates (..., nq)."""
+    """The modal coordinates of each flexible body (..., n), from all coordinates (..., nq)."""
     found, at = {}, 0
     for name, body in system.bodies.items():
         at += body.n_q
@@ -61,14 +56,14 @@ def modal_coordinates(system: System, q: Array) -> dict[str, Array]:
 
 
 def outermost(body: FlexibleBody) -> int | None:
-    """Of the nodes that the modes displace, the one that is farthest from where the joint holds the body; none, if none moves."""
+    """The displaced node farthest from the joint of the body; None if no node is displaced."""
     start = np.zeros(3) if body.inboard is None else body.nodes.position[body.nodes.index(body.inboard)]
     distance = np.linalg.norm(body.nodes.position - start, axis=1)
     return max(_moving(body.nodes.phi), key=lambda i: float(distance[i]), default=None)
 
 
 def moving_nodes(body: FlexibleBody) -> list[int]:
-    """All but those that the modes neither displace nor turn."""
+    """The nodes that the modes displace or rotate."""
     return sorted({*_moving(body.nodes.phi), *_moving(body.nodes.psi)})
 
 
@@ -77,34 +72,24 @@ def _moving(shapes: Array) -> list[int]:
     return np.flatnonzero(sizes > 1e-12 * sizes.max(initial=0.0)).tolist()
 
 
-# ---- samples ---------------------------------------------------------------------------------------------------------------
+# ---- force elements --------------------------------------------------------------------------------------------------------
 VARIABLES: dict[str, Recorded] = {name: meaning for kind in ELEMENTS for name, meaning in kind.recorded.items()}
-AXES = tuple(dict.fromkeys(meaning.dims[0] for meaning in VARIABLES.values()))     # each counts elements
+AXES = tuple(dict.fromkeys(meaning.dims[0] for meaning in VARIABLES.values()))     # axes of elements
 
 
 def nouns(axis: str) -> str:
-    """The kinds of elements along an axis, in words."""
+    """The kinds of elements along an axis, as text."""
     return " or ".join(kind.noun for kind in ELEMENTS if any(meaning.dims[0] == axis for meaning in kind.recorded.values()))
 
 
 def along(system: System, axis: str) -> dict[str, Element]:
     """The elements of a system along an axis of variables."""
     return {name: element for name, element in system.elements.items()
-            if any(meaning.dims[0] == axis for meaning in element.recorded.values())}  # fmt: skip
-
-
-def element_values(bodies: Bodies) -> dict[str, np.ndarray]:
-    """Of each variable, (states, elements, ...)."""
-    system, states = bodies.model.system, len(bodies.elements)
-    found: dict[str, list[np.ndarray]] = {name: [] for name in VARIABLES}
-    for element, each in zip(system.elements.values(), exerted(bodies.elements), strict=True):
-        for name, values in element.values(each, bodies).items():
-            found[name].append(values)
-    return {name: np.stack(parts, axis=1) if parts else np.zeros((states, 0)) for name, parts in found.items()}
+            if any(meaning.dims[0] == axis for meaning in element.recorded.values())}
 
 
 # ---- samples ---------------------------------------------------------------------------------------------------------------
-CHUNK = 4_000_000  # floats that the kinematics of a chunk may take
+CHUNK = 4_000_000  # floats for the kinematics of a chunk
 _FLOATS_PER_BODY = 60
 
 
@@ -120,7 +105,7 @@ class Rows(NamedTuple):
 
 
 class Samples:
-    """One chunk of states of one model; each thing is computed once, when it is first needed."""
+    """One chunk of states of one model; each quantity is computed once, when first needed."""
 
     model: Model
     rows: Rows
@@ -134,21 +119,22 @@ class Samples:
     def __init__(self, model: Model, rows: Rows, *, accelerated: bool) -> None:
         state, inputs = model.state(rows.x), model.input_layout.view(rows.u)
         self.model, self.rows, self.accelerated = model, rows, accelerated
-        self.q, self.v, self.wheels, self.orbit, self.tau = state.q, state.v, state.wheels, state.orbit, inputs.tau
-        self.tanks = state.tanks
-        self.options: dict[str, Any] = {"t": rows.t}
+        self.q, self.v, self.wheels, self.orbit = state.q, state.v, state.wheels, state.orbit
+        self.tanks, self.tau = state.tanks, inputs.tau
+        self.options: dict[str, Any] = {"t": rows.t, **model.state_options(state)}
         motors = inputs.motors
         if model.system.frictions:
             from_joints, from_wheels = bristle_torques(self)
             self.tau, motors = self.tau + from_joints, motors + from_wheels
         if model.nw:
-            self.options |= {"wheels": self.wheels, "motors": motors}
+            self.options["motors"] = motors
         if model.system.inputs:
             self.options["inputs"] = model.named_inputs(inputs.ports)
-        if model.in_orbit:
-            self.options["orbit"] = self.orbit
-        if model.system.tanks:
-            self.options["tanks"] = self.tanks
+
+    @property
+    def batch(self) -> Batch:
+        """The states and inputs, as the analyses take them."""
+        return self.model.batch(self.q, self.v, self.tau, **self.options)
 
     @cached_property
     def a(self) -> Array:
@@ -157,12 +143,12 @@ class Samples:
 
     @cached_property
     def bodies(self) -> Bodies:
-        """The motion of all bodies; with their accelerations, if those are among what is wanted."""
+        """The motion of all bodies; with accelerations if requested."""
         return self.model.bodies(self.q, self.v, self.a if self.accelerated else np.zeros_like(self.v), **self.options)
 
     @cached_property
     def torques(self) -> Array:
-        """(rows, nv + nw) of joints and motors: those of the description, of the controller and of inputs."""
+        """(rows, nv + nw): joint and motor torques of the description, the controller and inputs."""
         inputs = self.model.input_layout.view(self.rows.u)
         given = np.concatenate([inputs.tau, inputs.motors], axis=1) + inputs.ports @ self.model.port_torques
         return np.asarray(given + self.model.actuation(self.rows.t))
@@ -198,7 +184,7 @@ class Samples:
 
     def coupling_gaps(self) -> Array:
         """(rows, couplings)."""
-        gaps, none = self.model.loop_gaps(self.q), np.zeros((len(self.q), 1))          # those that give way are never off
+        gaps, none = self.model.loop_gaps(self.q), np.zeros((len(self.q), 1))          # zero for compliant couplings
         return np.concatenate([gaps.get(name, none) for name in self.model.system.couplings], axis=1)
 
     @cached_property
@@ -217,7 +203,7 @@ class Samples:
 
     @cached_property
     def drives(self) -> dict[str, Array]:
-        """(rows,) by coordinate that is held."""
+        """(rows,) by held coordinate."""
         return self.model.drive_forces(self.q, self.v, self.tau, **self.options)
 
     @cached_property
@@ -226,20 +212,21 @@ class Samples:
         return self.model.reactions(self.q, self.v, self.a, self.tau, **self.options)
 
     def drive_forces(self) -> Array:
-        """(rows, coordinates that can be held)."""
+        """(rows, holdable coordinates); NaN while a coordinate is free."""
         free = np.full(len(self.rows.t), np.nan)
         return np.stack([self.drives.get(name, free) for name in holdable(self.model.system)], axis=1)
-
-    def reactions(self) -> Array:
-        """(rows, bodies, 6)."""
-        return self.joint_loads
 
     def internal_loads(self, **cut: Any) -> CutLoads:
         return self.model.internal_loads(self.q, self.v, self.a, self.tau, **cut, **self.options)
 
     @cached_property
     def _elements(self) -> dict[str, Array]:
-        return element_values(self.bodies)
+        """By variable, (rows, elements, ...)."""
+        found: dict[str, list[Array]] = {name: [] for name in VARIABLES}
+        for element, each in zip(self.model.system.elements.values(), exerted(self.bodies.elements), strict=True):
+            for name, values in element.values(each, self.bodies).items():
+                found[name].append(values)
+        return {name: np.stack(parts, axis=1) if parts else np.zeros((len(self.q), 0)) for name, parts in found.items()}
 
     def element(self, name: str) -> Array:
         """(rows, elements, ...) of a variable of force elements."""
@@ -250,7 +237,7 @@ class Samples:
         return np.concatenate([getattr(self.bodies.nodes[name], what) for name in flexible_bodies(self.model.system)], axis=1)
 
     def deflections(self, deflection: Callable[[FlexibleBody, Array], Array]) -> Array:
-        """(rows, nodes, 3): what the modal coordinates do to the nodes of all flexible bodies."""
+        """(rows, nodes, 3): displacement or rotation of the nodes of all flexible bodies."""
         eta = modal_coordinates(self.model.system, self.q)
         parts = [deflection(body, eta[name]) for name, body in flexible_bodies(self.model.system).items()]
         return np.concatenate(parts, axis=1)
@@ -274,8 +261,8 @@ def evaluate(trajectory: Trajectory, wanted: Mapping[str, Derive], *, accelerate
     found: dict[str, list[Array]] = {name: [] for name in wanted}
     bar, silent = working(f"{trajectory.model.system.name}: deriving"), np.errstate(over="ignore", invalid="ignore")
     with bar as progress, silent, evaluating(runs * samples, runs, trajectory.lanes):
-        for model, rows in _segments(trajectory):
-            for chunk in _chunks(model, rows):
+        for model, rows in segments(trajectory):
+            for chunk in chunks(model, rows):
                 for name, values in _evaluate_chunk(model, chunk, wanted, accelerated).items():
                     found[name].append(values)
                 done += len(chunk.t)
@@ -285,29 +272,27 @@ def evaluate(trajectory: Trajectory, wanted: Mapping[str, Derive], *, accelerate
 
 
 def read(trajectory: Trajectory, wanted: Mapping[str, Derive]) -> dict[str, Array]:
-    """Quantities that are parts of the states and controls themselves, (run, time, ...); the model is not evaluated."""
+    """Quantities that are parts of the states and controls, (run, time, ...), without evaluating the model."""
     runs, samples, _ = trajectory.x.shape
     rows = Samples(trajectory.model, _all_rows(trajectory), accelerated=False)
     return {name: (values := derive(rows)).reshape(runs, samples, *values.shape[1:]) for name, derive in wanted.items()}
 
 
 def _all_rows(trajectory: Trajectory) -> Rows:
-    """Of all runs, one after the other."""
+    """The rows of all runs, one run after the other."""
     runs, samples, _ = trajectory.x.shape
     x, u = (array.reshape(runs * samples, -1) for array in (trajectory.x, trajectory.u))
     return Rows(np.tile(trajectory.t, runs), x, u, trajectory.work.reshape(-1), trajectory.friction.reshape(runs * samples, -1, 3),
                 trajectory.exhaust.reshape(runs * samples, -1))
 
 
-def _segments(trajectory: Trajectory) -> Iterator[tuple[Model, Rows]]:
-    """All rows with the one model; or the rows of each run with its own parameters, and with the constraints that were in force."""
+def segments(trajectory: Trajectory) -> Iterator[tuple[Model, Rows]]:
+    """All rows with the common model; or the rows of each run with its own parameters and active constraints."""
     if not trajectory.parameters and not trajectory.spans:
         yield trajectory.model, _all_rows(trajectory)
         return
     for run in range(len(trajectory.x)):
-        member = {key: values[run] for key, values in (trajectory.parameters or {}).items()}
-        model = trajectory.model.with_parameters(member) if member else trajectory.model
-        begin = -np.inf
+        model, begin = member_model(trajectory.model, trajectory.parameters, run), -np.inf
         for end, then in trajectory.spans[run] if trajectory.spans else [(np.inf, model)]:
             inside = (trajectory.t > begin * (1.0 + SAME)) & (trajectory.t <= end * (1.0 + SAME))
             if inside.any():
@@ -326,23 +311,23 @@ def _evaluate_chunk(model: Model, chunk: Rows, wanted: Mapping[str, Derive], acc
                 found[name] = np.array(derive(samples))
                 found[name][~finite] = np.nan
             return found
-        except NotFiniteError as error:                                 # the last states before a run diverged
+        except NotFiniteError as error:                                 # last states before divergence
             finite[error.rows] = False
 
 
-def _chunks(model: Model, rows: Rows) -> Iterator[Rows]:
+def chunks(model: Model, rows: Rows) -> Iterator[Rows]:
     longest = max(1, CHUNK // _floats(model))
     for part in np.array_split(np.arange(len(rows.t)), -(-len(rows.t) // longest)):
         yield Rows(*(array[part[0] : part[-1] + 1] for array in rows))
 
 
 def _floats(model: Model) -> int:
-    """Roughly how many floats the kinematics and deformation of one state take."""
+    """Approximate number of floats for the kinematics and deformation of one state."""
     bodies = flexible_bodies(model.system).values()
     modal = sum(_FLOATS_PER_BODY * body.n_modes + 3 * (1 + body.n_modes) * len(body.nodes) for body in bodies)
     points = sum(len(body.deformed_outline(np.zeros(body.n_modes))) for body in bodies)
     places = 1 + len(model.names.bodies) + sum(len(body.nodes) for body in bodies)
-    jacobian = 4 * model.tables.fronts.size * (model.nv + model.tables.fronts.size)         # of the loops, and its factors
+    jacobian = 4 * model.tables.fronts.size * (model.nv + model.tables.fronts.size)         # loop Jacobian and its factors
     return _FLOATS_PER_BODY * places + modal + 9 * points + jacobian
 
 
@@ -350,18 +335,13 @@ def _valid(model: Model, chunk: Rows, finite: Array) -> Rows:
     """Rows that the model accepts: diverged states are replaced; their results become NaN."""
     if finite.all():
         return chunk
-    start = [model.q0, model.v0, model.wheel_speeds, _initial_orbit(model), model.tank_masses]
-    x = np.where(finite[:, None], chunk.x, np.concatenate([np.asarray(part, float) for part in start]))
-    return chunk._replace(x=x, u=np.where(finite[:, None], chunk.u, 0.0))
-
-
-def _initial_orbit(model: Model) -> list[float]:
-    gravity = model.system.gravity
-    return [] if isinstance(gravity, tuple) else [*gravity.position, *gravity.velocity]
+    start = model.layout.pack(model.q0, model.v0, model.wheel_speeds, model.initial_orbit, model.tank_masses)
+    return chunk._replace(x=np.where(finite[:, None], chunk.x, start), u=np.where(finite[:, None], chunk.u, 0.0))
 
 
 def continuous(series: Array, axis: int) -> Array:
-    """q and -q are the same rotation: pick the one closer to the sample before. The first has a scalar part >= 0."""
+    """Signs of quaternions for continuous series: each as close as possible to the previous sample; the first with scalar part >=
+    0."""
     q = np.moveaxis(series, axis, 0)
     flips = np.where(np.einsum("t...i,t...i->t...", q[1:], q[:-1]) < 0, -1.0, 1.0)
     first = np.where(q[:1, ..., 3] < 0, -1.0, 1.0)
@@ -370,7 +350,7 @@ def continuous(series: Array, axis: int) -> Array:
 
 
 def bristle_torques(samples: Samples) -> tuple[Array, Array]:
-    """(rows, nv) and (rows, wheels): what frictions whose force is a state exert, which calls of the model do not know."""
+    """(rows, nv) and (rows, wheels): forces of frictions with an internal state, which calls of the model do not include."""
     joints, wheels, system = np.zeros_like(samples.v), np.zeros_like(samples.wheels), samples.model.system
     for j, friction in enumerate(system.frictions.values()):
         if friction.law == "dahl":
@@ -380,7 +360,7 @@ def bristle_torques(samples: Samples) -> tuple[Array, Array]:
 
 
 def friction_place(samples: Samples, friction: Friction) -> tuple[bool, int]:
-    """Whether it is in a wheel; its entry of the wheels' speeds, or of v."""
+    """Whether the friction is in a wheel; and its entry of the wheel speeds or of v."""
     system = samples.model.system
     if friction.coordinate in system.wheels:
         return True, list(system.wheels).index(friction.coordinate)
@@ -388,16 +368,13 @@ def friction_place(samples: Samples, friction: Friction) -> tuple[bool, int]:
 
 
 def state_at(trajectory: Trajectory, t: float, run: int = 0) -> tuple[Model, dict[str, Any]]:
-    """The model that held then, and q, v, controls, wheels, orbit, time and states of laws at the sample nearest to t."""
+    """The active model, and q, v, controls, wheels, orbit, time and states of laws at the sample nearest to t."""
     if not 0 <= run < len(trajectory.x):
         raise StateError(f"run is {run}; the result has {len(trajectory.x)}: give 0 to {len(trajectory.x) - 1}")
     first, last = float(trajectory.t[0]), float(trajectory.t[-1])
     if not first - 1e-9 <= t <= last + 1e-9 * max(1.0, abs(last)):
         raise StateError(f"t is {t!r} s; the run was recorded from {first:g} to {last:g} s: give a time between")
-    sample = int(np.abs(trajectory.t - t).argmin())
-    model = trajectory.model
-    if trajectory.parameters is not None:
-        model = model.with_parameters({name: values[run] for name, values in trajectory.parameters.items()})
+    sample, model = int(np.abs(trajectory.t - t).argmin()), member_model(trajectory.model, trajectory.parameters, run)
     for until, held in trajectory.spans[run] if trajectory.spans else ():
         if trajectory.t[sample] <= until:
             model = model.switched_as(held)
@@ -406,10 +383,7 @@ def state_at(trajectory: Trajectory, t: float, run: int = 0) -> tuple[Model, dic
     nv, nw = model.nv, model.nw
     own = run_states(model.system) + EXHAUST*bool(model.system.tanks)           # before the states of laws
     laws = trajectory.law_states[run, sample, own:] if trajectory.law_states.size else np.zeros(0)
-    return model, {
+    return model, model.state_options(state) | {
         "q": state.q, "v": state.v, "tau": controls[:nv], "inputs": model.named_inputs(controls[nv + nw:]) or None,
-        "wheels": state.wheels if nw else None, "motors": controls[nv:nv + nw] if nw else None,
-        "orbit": state.orbit if model.in_orbit else None, "t": float(trajectory.t[sample]),
-        "tanks": state.tanks if model.system.tanks else None,
-        "law_states": laws[:len(laws) - trajectory.audited] if len(laws) else None,
-    }  # fmt: skip
+        "motors": controls[nv:nv + nw] if nw else None, "t": float(trajectory.t[sample]),
+        "law_states": laws[:len(laws) - trajectory.audited] if len(laws) else None}

@@ -1,9 +1,9 @@
-"""Singular configurations: where the loops of a mechanism lose independent equations, as where all links of a four-bar are in
-line. From there the motion can branch, and the forces of the loops are not determined.
+"""Singular configurations, in which the loops of a mechanism lose independent equations, such as a four-bar with all links in line.
+There the motion can branch, and the loop forces are not determined.
 
     quality = s_r / median(s_1)     s: singular values of the loops' Jacobian; r: its rank at most samples
 
-Between two samples the coordinates are interpolated: quality falls to zero as |t - t*| does, and few samples meet t*.
+Between samples the coordinates are interpolated: quality decreases to zero like |t - t*|, and samples rarely coincide with t*.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,19 +15,20 @@ from numpy.typing import NDArray
 from bough.analyze.loop_rows import POSITION, loop_terms
 from bough.blas import one_thread
 from bough.compile.batch import evaluating
+from bough.integrate.start import member_model
 from bough.integrate.trajectory import Trajectory
 from bough.model import Model
 from bough.sweeps.fronts import REDUNDANT
 
 Array = NDArray[Any]
-NEAR = 0.01  # of its median: less quality is singular
+NEAR = 0.01  # relative to its median: lower quality is singular
 POINTS, ROUNDS = 33, 3  # of the search between samples
 CHUNK = 2_000_000  # floats of Jacobians at a time
 ATTRS = ("independent_equations", "singular_times", "singular_losses", "singular_runs")
 
 
 class Passage(NamedTuple):
-    """A singular configuration that a run passes."""
+    """A singular configuration on the path of a run."""
 
     time: float
     lost: int  # independent equations
@@ -40,13 +41,11 @@ class Passage(NamedTuple):
 
 
 def find_singular(trajectory: Trajectory) -> list[Passage]:
-    """The singular configurations that the runs pass, in their order."""
+    """The singular configurations of all runs, in order."""
     found = []
-    places = {key: values for key, values in (trajectory.parameters or {}).items() if key.endswith(".at")}    # masses do not matter
+    places = {key: values for key, values in (trajectory.parameters or {}).items() if key.endswith(".at")}  # geometry only
     for run, states in enumerate(trajectory.state.q):
-        member = {key: values[run] for key, values in places.items()}
-        model = trajectory.model.with_parameters(member) if member else trajectory.model
-        reached = np.isfinite(states).all(axis=1)
+        model, reached = member_model(trajectory.model, places, run), np.isfinite(states).all(axis=1)
         found += [passage._replace(run=run) for passage in find_on_path(model, trajectory.t[reached], states[reached])]
     return found
 
@@ -72,7 +71,7 @@ def find_on_path(model: Model, t: Array, q: Array) -> list[Passage]:
 
 @one_thread()
 def singular_values(model: Model, q: Array) -> Array:
-    """(samples, ...): those of the loops' Jacobian at the positions q, the greatest first."""
+    """(samples, ...): singular values of the loop Jacobian at the positions q, largest first."""
     rows = sum(closure.rows for closure in model.tables.fronts.closures)
     longest = max(1, CHUNK // (rows * model.nv))
     parts = [q[first : first + longest] for first in range(0, len(q), longest)]
@@ -83,7 +82,7 @@ def singular_values(model: Model, q: Array) -> Array:
 
 
 def dips(quality: Array, limit: float) -> list[int]:
-    """Samples where quality is least and either below the limit or so steep that it may touch zero before the next sample.
+    """Local minima of quality that are below the limit, or so steep that it may reach zero before the next sample.
 
     >>> dips(np.array([5.0, 3.0, 1.0, 0.9, 2.9, 4.9]), 0.01)
     [3]
@@ -112,7 +111,7 @@ def interpolation(model: Model, t: Array, q: Array) -> Callable[[Array], Array]:
 
 
 def lowest(model: Model, path: Callable[[Array], Array], low: float, high: float, rank: int) -> tuple[float, Array]:
-    """When quality is least between two times, and the singular values then."""
+    """The time of lowest quality between two times, and the singular values there."""
     for _ in range(ROUNDS):
         times = np.linspace(low, high, POINTS)
         sizes = singular_values(model, path(times))
@@ -122,7 +121,7 @@ def lowest(model: Model, path: Callable[[Array], Array], low: float, high: float
 
 
 def to_attrs(found: list[Passage]) -> dict[str, Any]:
-    """What a dataset says about them; nothing, if there are none."""
+    """Attributes of a dataset; empty if there are none."""
     if not found:
         return {}
     columns = [np.array(column) for column in zip(*found, strict=True)]
@@ -130,7 +129,7 @@ def to_attrs(found: list[Passage]) -> dict[str, Any]:
 
 
 def from_attrs(attrs: Mapping[str, Any]) -> list[Passage]:
-    """Out of what a dataset says.
+    """From the attributes of a dataset.
 
     >>> passages = [Passage(1.5, 1, 2), Passage(2.5, 1, 2)]
     >>> from_attrs(to_attrs(passages)) == passages

@@ -1,7 +1,7 @@
-"""A file that the HDF5 library writes to, and whose writes never fail it: where one does, that library may crash the process.
+"""A file object for the HDF5 library whose writes never fail: that library may crash the process after a failed write.
 
-From the first write that the disk refuses, what is written stays in memory, so that the library can end in peace; `check` raises
-what the disk said, and whoever writes much asks it often.
+After the first failed write, data are kept in memory so that the library can finish; `check` raises the error of the disk, and
+should be called often while writing.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from pathlib import Path
 
 
 class Sink:
-    """What h5py asks of a file object: places are set by `seek`."""
+    """The file interface that h5py needs."""
 
     def __init__(self, path: Path) -> None:
         self.handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o666)
         self.place, self.size = 0, 0
         self.refused: OSError | None = None
-        self.kept: list[tuple[int, bytes]] = []  # behind the refusal: places and what was written there
+        self.kept: list[tuple[int, bytes]] = []  # after a failed write: places and data
 
     def check(self) -> None:
-        """Raise what the disk said, if it refused anything."""
+        """Raise the error of the first failed write, if any."""
         if self.refused is not None:
             raise self.refused
 
@@ -80,7 +80,7 @@ class Sink:
         return self.size
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Nothing is buffered."""
 
 
 # ---- seals -----------------------------------------------------------------------------------------------------------------
@@ -89,14 +89,14 @@ _TAIL = len(SEAL) + hashlib.sha256().digest_size
 
 
 def seal(path: Path) -> None:
-    """Append the digest of a complete file: behind what the HDF5 library reads, and gone when anybody opens it for writing."""
+    """Append the digest of a complete file, after the data of the HDF5 library; it is lost when the file is opened for writing."""
     found = _digest(path, path.stat().st_size)
     with path.open("ab") as file:
         file.write(SEAL + found)
 
 
 def damaged(path: Path) -> bool:
-    """Whether a sealed file is not what was sealed: on such a file the HDF5 library may never end."""
+    """Whether a sealed file has changed: the HDF5 library may hang on such a file."""
     whole = path.stat()
     if whole.st_size < _TAIL:
         return False
@@ -108,7 +108,7 @@ def damaged(path: Path) -> bool:
 
 @lru_cache(maxsize=64)
 def _known(path: Path, changed: int, size: int) -> bytes:
-    """The digest of a file as it was at a time."""
+    """The digest of a file with this modification time."""
     return _digest(path, size)
 
 

@@ -1,7 +1,7 @@
-"""Long runs on disk: samples go to a folder part by part, with what is needed to go on, and become one NetCDF file at the end.
+"""Long runs on disk: samples are written to a folder part by part, with the data needed to resume, and merged into one NetCDF file
+at the end.
 
-Each part appears when it is complete, so whatever ends the process leaves a run that can go on from the last one.  Memory holds one
-part.
+Each part appears when it is complete, so that an interrupted run can be resumed from the last one.  Memory holds one part.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ class Parts:
 
     def __init__(self, path: Path) -> None:
         self.path, self.folder = path, folder_of(path)
-        self.next = len(self.files)                             # the number of the part that is written next
+        self.next = len(self.files)                             # number of the next part
 
     def begin(self, system: str) -> None:
-        """A folder with the system in it, and no parts."""
+        """Create a folder with the system and no parts."""
         self.adopt(system, ())
         self.next = 0
 
     def adopt(self, system: str, parts: Iterable[dict[str, Any]]) -> None:
-        """A folder with the parts of another run, which appears when all are there: this one goes on with it."""
+        """Create a folder with the parts of another run, which this one continues; it appears when complete."""
         new = self.folder.with_name(self.folder.name + ".new")
         try:
             shutil.rmtree(new, ignore_errors=True)
@@ -63,7 +63,7 @@ class Parts:
         return sorted(self.folder.glob("part-*.npz"))
 
     def append(self, trajectory: Trajectory) -> None:
-        """One more part, with what is needed to go on after it."""
+        """Write one more part, with the data needed to resume after it."""
         arrays = {name: getattr(trajectory, name) for name in ARRAYS}
         self._put(self.folder / _name(self.next), arrays | {"memory": trajectory.memory})
         self.next += 1
@@ -79,8 +79,8 @@ class Parts:
             raise StateError(f"{target}: cannot be written ({error.strerror}); make room and resume {self.path}") from None
 
     def last(self) -> dict[str, Any]:
-        """The last part that is complete: the next one replaces it, so that a sample that was only the end of the run before is
-        not kept."""
+        """The last complete part; the next one replaces it, so that a sample that was only the end of the earlier run is
+        dropped."""
         self.next = len(self.files) - 1
         if self.next < 0:
             raise StateError(f"{self.folder}: holds no complete part; start the run anew")
@@ -95,7 +95,7 @@ class Parts:
         yield from map(self._get, self.files)
 
     def whole(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What is needed to go on after the last part that is complete, and all samples."""
+        """The data needed to resume after the last complete part, and all samples."""
         found = list(self.read())
         if not found:
             raise StateError(f"{self.folder}: holds no complete part; start the run anew")
@@ -108,7 +108,8 @@ class Parts:
             return (self.folder / "system.yaml").read_text()
 
     def merge(self, whole: Trajectory, record: tuple[str, ...]) -> Path:
-        """All parts as one file, which appears when it is complete; the folder goes.  `whole`: the last part, and facts of all."""
+        """Merge all parts into one file, which appears when complete, and remove the folder. `whole`: the last part, with the facts
+        of the run."""
         try:
             with Appender(self.path) as file:
                 self._gather(file, whole, record)
@@ -132,7 +133,7 @@ class Parts:
         file.finish(attrs | ({"meshes": packed} if packed else {}), memory)
 
     def audit(self, whole: Trajectory) -> Audit:
-        """Of some samples of all parts."""
+        """The audit of some samples of all parts."""
         each, chosen = max(2, MOST//max(len(self.files), 1)), []
         for part in self.read():
             if len(part["t"]):
@@ -143,7 +144,7 @@ class Parts:
 
 
 def parts_of(path: Path) -> Iterator[dict[str, Any]]:
-    """The samples of a complete file as parts; the last has what is needed to go on."""
+    """The samples of a complete file as parts; the last has the data needed to resume."""
     memory, before, last = read_head(path)[2], 0, -np.inf
     for samples in read_samples(path, MOST_NUMBERS):
         yield samples | {"memory": _memory_after(memory, before, last)}
@@ -151,7 +152,7 @@ def parts_of(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _memory_after(memory: dict[str, Any], before: int, last: float) -> dict[str, Any]:
-    """What is remembered of runs, as if they had dropped so many samples, the last one at this time."""
+    """The memory of runs as if they had dropped `before` samples, the last one at time `last`."""
     kept = with_samples_before(json.loads(json.dumps(memory)), -before)
     for run in kept["runs"]:
         run["dropped"] = last if before else run["dropped"]
@@ -159,7 +160,7 @@ def _memory_after(memory: dict[str, Any], before: int, last: float) -> dict[str,
 
 
 def streaming(save_to: Any, checkpoint: float | None) -> tuple[Path, float] | None:
-    """The file to which samples are streamed and the seconds between two checkpoints; None if they are not streamed."""
+    """The file for streamed samples and the seconds between checkpoints; None without streaming."""
     if save_to is None and checkpoint is not None:
         raise StateError(f"checkpoint is {shown(checkpoint)}, but nothing is streamed; give save_to, too")
     if save_to is None:
@@ -169,7 +170,7 @@ def streaming(save_to: Any, checkpoint: float | None) -> tuple[Path, float] | No
 
 
 def checkpoint_of(path: Path) -> float | None:
-    """Seconds between two checkpoints of the run of a file, or of its parts, if it was streamed."""
+    """Seconds between checkpoints of a streamed run, from its file or parts; None if it was not streamed."""
     parts = Parts(path)
     memory = parts.last()["memory"] if parts.folder.is_dir() else read_head(path)[2]
     found = memory.get("checkpoint")
@@ -186,15 +187,15 @@ def _write(path: Path, data: bytes) -> None:
     part.replace(path)
 
 
-# ---- runs that are streamed --------------------------------------------------------------------------------------------------
+# ---- streamed runs --------------------------------------------------------------------------------------------------
 class Store:
-    """Where a run that goes on is streamed to, and what it was."""
+    """The target and the source of a resumed run with streaming."""
 
     def __init__(self, path: Path, source: Path, system: str) -> None:
         self.path, self.source, self.system, self.used = path, source, system, False
 
     def parts(self) -> Parts:
-        """What was recorded before, as parts there: nothing is touched before this is asked for."""
+        """The earlier samples as parts at the target; files are changed only by this call."""
         if self.used:
             raise StateError(f"finish: the run came to its end in {self.path}; go on with bough.resume('{self.path}', save_to=...)")
         self.used, there, before = True, Parts(self.path), Parts(self.source)
@@ -207,7 +208,7 @@ class Store:
 
 def stream(integration: Integration, parts: Parts, until: float, record: tuple[str, ...], interval: float,
            progress: Any) -> SavedResult:
-    """On to the end in parts that go to disk, each of which takes so many seconds, or as much memory as is good."""
+    """Advance to the end in parts written to disk, each limited by its run time or its memory."""
     path, numbers = parts.path, sum(run.x.size + run.u.size for run in integration.runs)
     period = integration.sampling.period if integration.sampling is not None else until - integration.start
     integration.end, integration.checkpoint, t = until, interval, min(run.shown for run in integration.runs)

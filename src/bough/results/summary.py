@@ -1,6 +1,6 @@
-"""Whether a system conserves its energy and momenta, so that a drift is an error of the integration.
+"""The summary of a result: what was simulated, how the run went, conservation of energy and momentum, and the final state.
 
-A result in a few lines: what was simulated, how it went, how well energy and momentum were conserved, where it ended.
+Also whether a system conserves its energy and momenta, so that a drift is an error of the integration.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from bough.results.singular import from_attrs
 
 
 def nonconservative_effects(system: System, *, controlled: bool) -> list[str]:
-    """What does work on the system or dissipates energy; nothing if its energy is conserved."""
+    """Effects that do work on the system or dissipate energy; empty if its energy is conserved."""
     found = [effect for body in system.bodies.values() for effect in body.joint.nonconservative_effects()]
     found += [effect for part in _parts(system) for effect in part.nonconservative_effects()]
     others = {
@@ -35,7 +35,7 @@ def nonconservative_effects(system: System, *, controlled: bool) -> list[str]:
 
 
 def external_effects(system: System, *, base_pushed: bool) -> list[str]:
-    """What acts on the system from outside, or is left out of its motion; nothing if its momenta are conserved."""
+    """External effects, and approximations of the motion; empty if the momenta are conserved."""
     roots = [body.joint for body in system.bodies.values() if body.parent is None]
     found = {
         "a fixed base": any(joint.kind != "free" for joint in roots),
@@ -54,19 +54,19 @@ def _parts(system: System) -> list[Part]:
 
 
 def _linearized(system: System) -> bool:
-    """Whether a body's deformation is left out of its inertia: then neither energy nor momentum is exactly conserved."""
+    """Whether the inertia of a flexible body ignores its deformation: then energy and momentum are not exactly conserved."""
     return any(body.flexible is not None and body.n_modes and body.flexible.variant != "full" for body in system.bodies.values())
 
 
 # ---- summary ---------------------------------------------------------------------------------------------------------------
 Array = NDArray[Any]
 Row = tuple[str, str]
-_MOST_JOINTS = 12  # that are listed with their final values, and flexible bodies
+_MOST_JOINTS = 12  # listed with their final values; also for flexible bodies
 _MOST_PASSAGES = 4
 
 
 def title(report: Report) -> str:
-    """Whose result it is, and whether the run reached its end."""
+    """The name of the system, and whether the run reached its end."""
     runs = f", {report.runs} runs" if report.facts.batched else ""
     state = "stopped early" if report.facts.failure else "reached the end"
     return f"{report.facts.system_name}{runs}: {state}"
@@ -76,25 +76,14 @@ def rows(report: Report) -> list[Row]:
     """Label and text of each line."""
     found = [("stopped", report.facts.failure)] if report.facts.failure else []
     found += [("time", _time(report)), ("method", _method(report)), ("wall time", _wall_time(report))]
-    told = {"choice": report.facts.choice, "steps": report.facts.stability, "error": report.facts.accuracy}
-    found += [(label, line) for label, line in told.items() if line]
+    notes = {"choice": report.facts.choice, "steps": report.facts.stability, "error": report.facts.accuracy}
+    found += [(label, line) for label, line in notes.items() if line]
     if report.facts.assembled:
         found.append(("start", report.facts.assembled))
     found += _events(report)
-    if "energy" in report.facts.record:
-        found.append(("energy", _energy(report)))
-    if "momentum" in report.facts.record:
-        found += _momentum(report)
-    if "exhaust" in report.facts.record:
-        found += _exhaust(report)
-    if "elements" in report.facts.record:
-        found += _elements(report) + _limits(report)
-    if "loops" in report.facts.record:
-        found.append(("loops", _gaps(report)))
-    if "stress" in report.facts.record:
-        found += _peaks(report)
-    if "couplings" in report.facts.record:
-        found.append(("couplings", _kept(report)))
+    for record, lines in (("energy", _energy), ("momentum", _momentum), ("exhaust", _exhaust), ("elements", _elements),
+                          ("elements", _limits), ("loops", _gaps), ("stress", _peaks), ("couplings", _kept)):
+        found += lines(report) if record in report.facts.record else []
     if report.audit is not None:
         found.append(("audit", report.audit.line))
     found += _passages(report)
@@ -141,26 +130,26 @@ def _wall_time(report: Report) -> str:
     return f"{wall:.3g} s" + (f", {_rounded(simulated / wall)} times real time" if wall > 0 else "")
 
 
-def _energy(report: Report) -> str:
-    """How far the energy, less the work of inputs where that is known, is from what it was; or what else changes it."""
+def _energy(report: Report) -> list[Row]:
+    """The drift of the energy minus the known work of inputs; or the effects that change it."""
     total, kinetic = report.array("total_energy"), report.array("kinetic_energy")
     audited = "input_work" in report.labeled("energy").variables
     work = report.array("input_work") if audited else np.zeros_like(total)
     lost = report.array("friction_loss").sum(axis=-1) if "friction" in report.facts.record else None
     effects = [effect for effect in nonconservative_effects(report.system, controlled=report.facts.controlled)
-               if not (audited and effect in ("inputs", "a controller"))]  # fmt: skip
+               if not (audited and effect in ("inputs", "a controller"))]
     effects = [effect for effect in effects if lost is None or effect != "friction"]
     by_inputs = f", work of inputs {_span(work[..., -1])} J" if audited and work.any() else ""
     if lost is not None:
         work, by_inputs = work - lost, by_inputs + f", lost to friction {_span(lost[..., -1])} J"
     start, whole = f"{_span(total[..., 0])} J", f"{_span(total[..., 0])} -> {_span(total[..., -1])} J{by_inputs}"
     if effects:
-        return f"{whole} ({', '.join(effects)})"
+        return [("energy", f"{whole} ({', '.join(effects)})")]
     exchanged = np.nanmax(kinetic, axis=-1) - np.nanmin(kinetic, axis=-1)
     drift = np.nanmax(np.abs(total - total[..., :1] - work), axis=-1)
     steady = np.all(exchanged < 1e-6 * np.nanmax(np.abs(kinetic)))
     off = _relative(drift, np.abs(total[..., 0]), "of it") if steady else _relative(drift, exchanged, "of what is exchanged")
-    return f"{whole}, off by {drift.max():.1e} J{off}" if by_inputs else f"{start}, drift {drift.max():.1e} J{off}"
+    return [("energy", f"{whole}, off by {drift.max():.1e} J{off}" if by_inputs else f"{start}, drift {drift.max():.1e} J{off}")]
 
 
 def _momentum(report: Report) -> list[Row]:
@@ -176,8 +165,8 @@ def _momentum(report: Report) -> list[Row]:
 
 
 def _exhaust(report: Report) -> list[Row]:
-    """How far momenta and energy of system and exhaust are from what they were, where nothing from outside changes them: central
-    gravity does not change the angular momentum about its center.
+    """Drift of momenta and energy of system and exhaust together, if there are no external effects; central gravity keeps the
+    angular momentum about its center.
     """
     outside = [effect for effect in external_effects(report.system, base_pushed=report.facts.base_pushed) if effect != "thrust"]
     central = outside == ["gravity"] and isinstance(report.system.gravity, CentralGravity)
@@ -188,7 +177,7 @@ def _exhaust(report: Report) -> list[Row]:
         drift = np.nanmax(np.linalg.norm(whole - whole[..., :1, :], axis=-1))
         texts.append(f"{name} momentum {np.nanmax(np.linalg.norm(own, axis=-1)):.4g} {unit}, off by {drift:.1e} {unit}")
     effects = [effect for effect in nonconservative_effects(report.system, controlled=report.facts.controlled)
-               if effect not in ("propellant", "a controller", "inputs")]  # fmt: skip
+               if effect not in ("propellant", "a controller", "inputs")]
     if not effects and not report.facts.controlled:
         energy = report.array("whole_energy")
         texts.append(f"energy {np.nanmax(np.abs(report.array('exhaust_energy'))):.4g} J, off by "
@@ -197,7 +186,7 @@ def _exhaust(report: Report) -> list[Row]:
 
 
 def _events(report: Report) -> list[Row]:
-    """What happened; of a batch, how often."""
+    """Events; for a batch, their numbers."""
     if report.facts.batched:
         counts = [len(run) for run in report.events_by_run]
         return [("events", f"{min(counts)} to {max(counts)} in each run")] if any(counts) else []
@@ -208,41 +197,42 @@ def _events(report: Report) -> list[Row]:
     return [*rows, ("no event", f"{', '.join(missed)} did not happen")] if missed else rows
 
 
-def _gaps(report: Report) -> str:
-    """How far the loops were open at most, and which."""
+def _gaps(report: Report) -> list[Row]:
+    """The largest gaps of the loops."""
     parts, names = [], list(report.system.loops)
     for kind, (variable, unit) in enumerate((("loop_gap", "m"), ("loop_gap_angle", "rad"))):
         if any(constrained[kind] for constrained in constrained_by_loops(report.system).values()):
             series = report.array(variable).reshape(-1, len(names))
             if np.isnan(series).all():
-                continue                                                        # no event has closed them
+                continue                                                        # never closed by an event
             row, worst = divmod(int(np.nanargmax(series)), len(names))
             largest = series[row, worst]
             which = f" ({names[worst]})" if len(names) > 1 and largest else ""
             parts.append(f"{f'{largest:.1e}' if largest else '0'} {unit}{which}")
-    return f"largest gap {', '.join(parts)}" if parts else "open all the time"
+    return [("loops", f"largest gap {', '.join(parts)}" if parts else "open all the time")]
 
 
-def _kept(report: Report) -> str:
-    """How far the couplings were from being kept at most, and the largest force or torque."""
+def _kept(report: Report) -> list[Row]:
+    """The largest error of the couplings, and the largest force or torque."""
     gap, force = np.nanmax(np.abs(report.array("coupling_gap"))), np.abs(report.array("coupling_force"))
     names = coupled_names(report.system)
     worst = int(np.nanmax(force.reshape(-1, len(names)), axis=0).argmax())
-    return f"kept to {gap:.1e} rad or m; at most {np.nanmax(force[..., worst]):.4g} N or N m ({names[worst]})"
+    most = f"{np.nanmax(force[..., worst]):.4g} N or N m ({names[worst]})"
+    return [("couplings", f"kept to {gap:.1e} rad or m; at most {most}")]
 
 
 def _elements(report: Report) -> list[Row]:
-    """What force elements have to say about themselves, kind after kind."""
+    """Lines of force elements, by kind."""
     found = []
     for kind in ELEMENTS:
         rows = [(f"{kind.noun} {name}", element.result_line(_values(report, element))) for name, element in
-                report.system.of(kind).items()]  # fmt: skip
+                report.system.of(kind).items()]
         found += _cut([(label, text) for label, text in rows if text], kind.key, _MOST_JOINTS)
     return found
 
 
 def _values(report: Report, element: Element) -> dict[str, np.ndarray]:
-    """What is recorded of an element: ([run,] time, ...)."""
+    """Recorded variables of an element: ([run,] time, ...)."""
     found = {}
     for name, meaning in element.recorded.items():
         place = list(along(report.system, meaning.dims[0])).index(element.name)
@@ -251,7 +241,7 @@ def _values(report: Report, element: Element) -> dict[str, np.ndarray]:
 
 
 def _limits(report: Report) -> list[Row]:
-    """Where an element left what its law is made for, and when first."""
+    """Elements that left the validity of their law, and when first."""
     found = []
     for element in report.system.elements.values():
         values = _values(report, element)
@@ -267,7 +257,7 @@ def _limits(report: Report) -> list[Row]:
 
 
 def _passages(report: Report) -> list[Row]:
-    """The singular configurations that were passed; of a batch, in how many runs."""
+    """Singular configurations on the path; for a batch, the number of runs with some."""
     found = from_attrs(report.arrays.attrs)
     if not report.facts.batched or not found:
         rows = [("singular" if i == 0 else "", str(passage)) for i, passage in enumerate(found)]
@@ -283,12 +273,12 @@ def _relative(drift: Array, scale: Array, of_what: str) -> str:
 
 
 def _final(report: Report) -> list[Row]:
-    """Where each joint ended; of a batch, the least and the greatest over the runs."""
+    """Final coordinates of each joint; for a batch, their range."""
     q, units, found, at = report.array("q")[..., -1, :], entry_units(report.system)["q_unit"], list[Row](), 0
     for name, body in report.system.bodies.items():
         parts = []
         for i, coordinate in enumerate(body.joint.q_labels, start=at):
-            there = not np.isnan(q[..., i]).all()                           # else its joint has let go
+            there = not np.isnan(q[..., i]).all()                           # otherwise its joint was detached
             parts.append(f"{coordinate} {_span(q[..., i])}{' ' * bool(units[i])}{units[i]}" if there else f"{coordinate} gone")
         found += [(f"final {body.joint.name or name}", ", ".join(parts))] if parts else []
         at += body.n_q
@@ -296,12 +286,12 @@ def _final(report: Report) -> list[Row]:
 
 
 def _tips(report: Report) -> list[Row]:
-    """How far the outermost node of each flexible body is displaced at the end, in body axes, and how far it was at most."""
+    """Final deflection of the outermost node of each flexible body, in body axes, and the largest one."""
     found, coordinates = [], modal_coordinates(report.system, report.array("q"))
     for name, body in flexible_bodies(report.system).items():
         if (tip := outermost(body)) is None:
             continue
-        with np.errstate(over="ignore", invalid="ignore"):      # a run that diverged ends with huge values
+        with np.errstate(over="ignore", invalid="ignore"):      # diverged runs have huge values
             series = displacements(body, coordinates[name])[..., tip, :]
             size = np.linalg.norm(series, axis=-1)
         largest = float(np.nanmax(size))
@@ -315,7 +305,7 @@ def _tips(report: Report) -> list[Row]:
 
 
 def _cut(rows: list[Row], what: str, most: int) -> list[Row]:
-    """The first ones, and how many more there are."""
+    """The first rows, and the number of omitted ones."""
     more = len(rows) - most
     return [*rows[:most], ("", f"... and {more} {what} more")] if more > 0 else rows
 

@@ -1,12 +1,12 @@
 """Forward dynamics in three sweeps: scatter motion, gather inertia, scatter acceleration [JR 62-63].
 
-    A_r     remainder acceleration: all of it that does not come from hinge accelerations
-    A_u     the rest, found by the last sweep             (A = (alpha, a) = A_r + A_u)
-    P, z    articulated inertia and bias wrench           P_plus, z_plus  what the hinge transmits of them
+    A_r     remainder acceleration: the part not caused by hinge accelerations
+    A_u     the part caused by them, found by the last sweep      (A = (alpha, a) = A_r + A_u)
+    P, z    articulated inertia and bias wrench           P_plus, z_plus  the part that the hinge transmits
     H       hinge map: rate across the hinge = H^T v      D = H P H^T,  G = P H^T D^-1,  nu = D^-1 (tau - H z)
 
-A sweep visits bodies in order (inner before outer, or the reverse).  Where body k hangs on body k - 1 its values
-simply stay in the local variables; only at a branch do they pass through the workspace.
+A sweep visits the bodies in order (inner before outer, or the reverse).  Where body k is attached to body k - 1, its values stay
+in local variables; only at a branch do they go through the workspace.
 """
 from bough.kernels.algebra import (ZERO, euler, isotropic, newton_euler, nothing_gathered, rotate, rotate_sym, shift_inertia,
                                    shift_motion, shift_wrench, skew)
@@ -26,7 +26,7 @@ from bough.sweeps.tree_motion import hinge_attitude, hinge_row, load_motion, own
 
 @leaf
 def rigid_body(lane, plan, pars, ws, k, C, omega, A):
-    """A body's own inertia, and the wrench that its acceleration A and rate omega demand [S 52]."""
+    """Inertia of body k alone, and the wrench required by its acceleration A and angular rate omega [S 52]."""
     m, h, J = own_mass(lane, plan, pars, ws, k)
     h, J = rotate(C, h), rotate_sym(C, J)
     return (J, skew(h), isotropic(m)), newton_euler(m, h, euler(J, A[0], omega), omega, A)
@@ -34,7 +34,7 @@ def rigid_body(lane, plan, pars, ws, k, C, omega, A):
 
 @leaf
 def gather_inertia(lane, plan, pars, ws):
-    """Tips to root: articulated inertia and bias wrench of each body with all that hangs on it."""
+    """Tips to root: articulated inertia and bias wrench of each body, including everything outboard of it."""
     P, z = nothing_gathered(lane)
     for k in range(read(plan, f.N_HINGES), 0, -1):
         row = hinge_row(plan, k)
@@ -100,7 +100,7 @@ def scatter_acceleration(lane, plan, pars, ws):
 
 @sweep
 def solve_order_n(lane, plan, pars, ws):
-    """vdot of the state in ws, after gather_inputs and scatter_motion and apply_loads."""
+    """vdot of the state in ws; call gather_inputs, scatter_motion and apply_loads first."""
     noinline()
     gather_inertia(lane, plan, pars, ws)
     scatter_acceleration(lane, plan, pars, ws)

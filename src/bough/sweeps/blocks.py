@@ -1,6 +1,6 @@
-"""Blocks of numbers in the workspace, taken in packs: four neighbors of one state, or one number of four states.
+"""Blocks of numbers in the workspace, processed in packs: four consecutive numbers of one state, or one number of four states.
 
-Blocks start at multiples of four and are padded to such; what a pack holds beyond the end of a block is never read.
+Blocks start at multiples of four and are padded to multiples of four; the padding is never read.
 """
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, flat, get_lane, inverse_above, load, load5, put, put_lane, quads_of, read, read_pack,
@@ -15,25 +15,25 @@ def padded(n):
 
 @leaf
 def pack_of(lane, at):
-    """The pack in which the number at `at` is."""
+    """Index of the pack that contains number `at`."""
     return at*width_of(lane)//4
 
 
 @leaf
 def packs_until(lane, end):
-    """The end of the packs that hold numbers before `end`: padding counts for one state only."""
+    """Number of packs needed for the numbers before `end`; only one state needs padding."""
     return (end*width_of(lane) + 3)//4
 
 
 @leaf
 def pack_start(lane, at):
-    """Where the pack starts in which the number at `at` is."""
+    """First number of the pack that contains number `at`."""
     return pack_of(lane, at)*4//width_of(lane)
 
 
 @leaf
 def aligned(lane, end):
-    """Where the next pack starts, behind numbers before `end`."""
+    """First pack boundary at or after `end`."""
     return packs_until(lane, end)*4//width_of(lane)
 
 
@@ -49,7 +49,7 @@ NOTHING = None
 
 @leaf
 def first_pack(lane, quads, pars, start, i):
-    """Pack i from `start` on; zero from NOTHING."""
+    """Pack i of the block at `start`; zero if start is NOTHING."""
     if start is None:
         return zero(quads)
     return zero(quads) + read_pack(lane, pars, pack_of(lane, start) + i)
@@ -70,8 +70,8 @@ def weigh(factors, packs):
 
 @leaf
 def combine(lane, ws, to, factors, n, pars, start, at, length):
-    """ws[to ...] = pars[start ...] (or NOTHING) + the sum of n factors (in ws) times as many blocks of pars; ten or five at a time,
-    so that sums are loaded and stored less often."""
+    """ws[to ...] = pars[start ...] (or 0 for NOTHING) + sum of n factors (in ws) times n blocks of pars.  Ten or five blocks at a
+    time, to load and store the partial sums less often."""
     quads, to, at, stride, packs = (quads_of(ws), pack_of(lane, to), pack_of(lane, at), pack_of(lane, padded(length)),
                                     packs_until(lane, length))
     tens, fives = n//10*10, n//5*5
@@ -102,7 +102,8 @@ def combine(lane, ws, to, factors, n, pars, start, at, length):
 
 @leaf
 def combine_both(lane, ws, to, slopes, x, rates, n, pars, start, at, length):
-    """The same with the factors at x, and, from NOTHING, with those at `rates` at `slopes`: what is read of pars serves both."""
+    """combine with the factors at x into `to`, and with the factors at `rates` into `slopes` (starting from zero); each pack of
+    pars is read once for both."""
     quads, to, slopes, at = quads_of(ws), pack_of(lane, to), pack_of(lane, slopes), pack_of(lane, at)
     stride, packs, fives = pack_of(lane, padded(length)), packs_until(lane, length), n//5*5
     for i in range(packs*(n < 5)):
@@ -148,8 +149,8 @@ def pivot_factor(lane, ws, row, s, j):
 
 @leaf
 def eliminate_rows(lane, ws, at, length, j, rows):
-    """Rows j and, with rows = 2, j + 1 less the rows i < j of a symmetric system, each times its entry j (j + 1) and its inverse
-    pivot (at i), from entry j on; two rows share what is loaded."""
+    """Subtract rows i < j of a symmetric system, each times its entry j (j + 1) and its inverse pivot (stored at i), from row j
+    and, with rows = 2, row j + 1; entries from j on.  The two rows share the loads."""
     quads, to, packs, first = quads_of(ws), pack_of(lane, at + length*j), pack_of(lane, length), pack_of(lane, j)
     second = j + rows - 1
     for s in range(0, j - 3, 4):
@@ -185,8 +186,8 @@ def invert_pivot(lane, ws, at):
 
 @leaf
 def eliminate_all(lane, ws, at, length, n):
-    """Each of n rows of a symmetric system (of which the upper triangle counts), and what follows it in its row, without the rows
-    before; on the diagonal the inverse pivots are left.  The least pivot."""
+    """Eliminate n rows of a symmetric system (upper triangle), including what follows in each row.  Leaves the inverse pivots on
+    the diagonal; returns the smallest pivot."""
     least = zero(lane) + 1.0
     for j in range(0, n, 2):
         pair = min(n - j, 2)
@@ -202,7 +203,7 @@ def eliminate_all(lane, ws, at, length, n):
 
 @leaf
 def add_products(lane, ws, to, F, at, first, n):
-    """ws[to ...] += F . the spatial vectors that `store_column` put at `at`, from number `first` on to n."""
+    """ws[to ...] += F . V_j for the spatial vectors V_j stored by `store_column` at `at`, from j = `first` up to n."""
     quads, to, at = quads_of(ws), pack_of(lane, to), pack_of(lane, at)
     (a, b, c), (d, e, f) = F
     for i in range(pack_of(lane, first), packs_until(lane, n)):
@@ -213,14 +214,14 @@ def add_products(lane, ws, to, F, at, first, n):
 
 @leaf
 def store_column(lane, ws, at, j, F):
-    """Spatial vector j of many: their first components make packs, then their second ones, and so on."""
+    """Store spatial vector j of many, component by component: all first components, then all second ones, and so on."""
     w = 4//width_of(lane)                                       # numbers of one state in a pack
     store_strided(lane, ws, at + (j//w)*6*w + j % w, w, F)
 
 
 @leaf
 def store_strided(lane, ws, at, stride, F):
-    """The six numbers of a spatial vector, each `stride` behind the one before."""
+    """Store the six numbers of a spatial vector `stride` apart."""
     (a, b, c), (d, e, f) = F
     store(lane, ws, at, a)
     store(lane, ws, at + stride, b)
@@ -232,7 +233,7 @@ def store_strided(lane, ws, at, stride, F):
 
 @leaf
 def load_strided(lane, ws, at, stride):
-    """Such a vector."""
+    """Load a vector stored by `store_strided`."""
     return ((load(lane, ws, at), load(lane, ws, at + stride), load(lane, ws, at + 2*stride)),
             (load(lane, ws, at + 3*stride), load(lane, ws, at + 4*stride), load(lane, ws, at + 5*stride)))
 
@@ -240,8 +241,8 @@ def load_strided(lane, ws, at, stride):
 # ---- symmetric positive definite equations M x = b of any size, row by row
 @leaf
 def factor_dense(lane, ws, M, b, n, limits):
-    """M = U^T D U, row by row, of the upper half of M; b becomes U^-T b, the diagonal of M the inverse of D: 0 where D is not above
-    the limit, if there are any."""
+    """M = U^T D U, row by row, from the upper triangle of M.  b becomes U^-T b; the diagonal of M becomes 1/D, or 0 where D does
+    not exceed its limit (if limits are given)."""
     for j in range(n):
         d = load(lane, ws, M + n*j + j)
         d_inverse = 1.0/d if limits is None else inverse_above(d, load(lane, ws, limits + j))
@@ -256,7 +257,7 @@ def factor_dense(lane, ws, M, b, n, limits):
 
 @leaf
 def back_substitute_dense(lane, ws, M, b, n):
-    """What factor_dense left, solved: x in the place of b."""
+    """Solve with the factors of factor_dense: x replaces b."""
     for j in range(n - 1, -1, -1):
         y = load(lane, ws, b + j)
         for i in range(j + 1, n):
@@ -267,16 +268,16 @@ def back_substitute_dense(lane, ws, M, b, n):
 # ---- rows of states in, rows of results out, one or four states at a time
 @leaf
 def load_rows(lane, rows, group, ws, at, n):
-    """Rows of the states of a group -> numbers; missing states of the last group repeat its last one."""
+    """Copy the rows of a group of states to ws; unused lanes of the last group repeat its last state."""
     width, last = width_of(lane), rows.shape[0] - 1
-    for j in range(n):                                          # lanes inside: they are neighbors
+    for j in range(n):                                          # inner loop over lanes: they are adjacent
         for i in range(width):
             put_lane(lane, ws, at + j, i, rows[min(group*width + i, last), j])
 
 
 @leaf
 def store_rows(lane, rows, group, first, ws, at, n):
-    """Numbers -> rows of the states of a group, from column `first` on."""
+    """Copy numbers of ws to the rows of a group of states, starting at column `first`."""
     width = width_of(lane)
     for i in range(min(width, rows.shape[0] - group*width)):
         for j in range(n):
@@ -285,13 +286,13 @@ def store_rows(lane, rows, group, first, ws, at, n):
 
 @leaf
 def n_rows(rows):
-    """How many states rows hold; one, if they are no rows but a state."""
+    """Number of states in an array of rows; 1 for a single state."""
     return rows.shape[0] if rows.ndim == 2 else 1
 
 
 @leaf
 def load_numbers(lane, rows, group, ws, at, n):
-    """load_rows of rows, or of one state that is no row."""
+    """load_rows for rows or for a single state."""
     for i in range(width_of(lane)):
         first = n*min(group*width_of(lane) + i, n_rows(rows) - 1)
         for j in range(n):
@@ -300,7 +301,7 @@ def load_numbers(lane, rows, group, ws, at, n):
 
 @leaf
 def store_numbers(lane, out, group, states, n, ws, at):
-    """Numbers -> the answers of a group, n for each of so many states, whatever their shape."""
+    """Copy n numbers for each state of a group to a result of any shape."""
     for i in range(min(width_of(lane), states - group*width_of(lane))):
         for j in range(n):
             put(flat(out), n*(group*width_of(lane) + i) + j, get_lane(lane, ws, at + j, i))
@@ -308,7 +309,7 @@ def store_numbers(lane, out, group, states, n, ws, at):
 
 @leaf
 def count_beyond(rows, n, limit):
-    """How many of the first n numbers are not below a limit in size; NaN is not."""
+    """How many of the first n numbers are not below a limit in magnitude (NaN counts)."""
     found = 0
     for i in range(n):
         found += not abs(read(flat(rows), i)) < limit

@@ -40,7 +40,7 @@ SHORTEST, LONGEST = 1e-24, 1e24     # square of the length of a quaternion
 
 @leaf
 def store_link(lane, plan, ws, row, out, group, at):
-    """One link from column `at` of out on; gives where the next one starts."""
+    """Store one link from column `at` of out on; returns where the next one starts."""
     record, slot = read(plan, row + f.RECORD), read(plan, row + f.SLOT)
     store_rows(lane, out, group, at + f.LINK_ATTITUDE, ws, record + f.ATTITUDE, 9)
     store_rows(lane, out, group, at + f.LINK_OFFSET, ws, record + f.OFFSET, 3)
@@ -54,8 +54,9 @@ def store_link(lane, plan, ws, row, out, group, at):
     return store_link_shapes(lane, plan, ws, row, out, group, at)
 
 
+@flexible_only(otherwise=lambda lane, plan, ws, row, out, group, at: at)
 def store_link_shapes(lane, plan, ws, row, out, group, at):
-    """What a MODAL link and a NODE have more."""
+    """Additional numbers of a MODAL link and of a NODE."""
     (flex, n), more = flex_of(plan, row), at + f.LINK_ROW
     if read(plan, row + f.KIND) != MODAL:
         store_rows(lane, out, group, more, ws, node_shapes(plan, row)[0], 6*n)
@@ -73,9 +74,6 @@ def store_link_shapes(lane, plan, ws, row, out, group, at):
     return more + 6*n
 
 
-flexible_only(store_link_shapes, lambda lane, plan, ws, row, out, group, at: at)
-
-
 # ---- calls -----------------------------------------------------------------------------------------------------------------
 @leaf
 def load_state(lane, plan, tables, t, x, u, group, ws):
@@ -87,18 +85,16 @@ def load_state(lane, plan, tables, t, x, u, group, ws):
     set_masses(lane, plan, tables, ws)
 
 
+@loops_only
 def reset_closure_weights(lane, plan, ws):
-    """Loops count with their accelerations, and gravity and elastic forces act."""
+    """Weights of the dynamics: accelerations of loops count, gravity and elastic forces act."""
     store(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_ACCELERATION, (zero(lane) + 1.0, zero(lane), zero(lane)))
-
-
-loops_only(reset_closure_weights, lambda lane, plan, ws: None)
 
 
 @leaf
 def doubts(plan, x, given, out, n, limit):
-    """Of a call with one state: how many numbers of it and of what is given are not finite, how many quaternions have no length,
-    how many of the first n numbers of the result are not below a limit.  Rows are checked before and after a call, by NumPy."""
+    """For a call with one state: number of entries of the state and inputs that are not finite, of quaternions without length,
+    and of the first n entries of the result not below a limit.  Batches are checked before and after a call, with NumPy."""
     if n_rows(x) > 1:
         return 0
     return doubtful_state(plan, x) + count_beyond(given, given.size, inf) + count_beyond(out, n, limit)
@@ -106,7 +102,7 @@ def doubts(plan, x, given, out, n, limit):
 
 @leaf
 def doubtful_state(plan, x):
-    """Of one state, or of its coordinates: how many numbers are not finite, and how many quaternions have no length."""
+    """For one state, or its coordinates: number of entries that are not finite and of quaternions without length."""
     found, entries = count_beyond(x, x.size, inf), flat(x)
     for k in range(read(plan, f.N_QUATERNIONS)):
         at = read(plan, read(plan, f.QUATERNIONS) + k*f.QUATERNION_ROW + f.QUATERNION_AT)
@@ -119,8 +115,8 @@ def doubtful_state(plan, x):
 
 @kernel
 def forward(method, sweep_table, plan, pars, tables, t, x, u, out, ws):
-    """out = vdot | wheel accelerations | orbit's rates | multipliers of loops, by a method: the three sweeps; mass matrix and
-    Cholesky's factors, with nv^2 numbers more in ws; the momentum cloud, without multipliers, with the clouds' numbers more."""
+    """out = vdot | wheel accelerations | rates of the orbit | multipliers of loops, by a method: the three sweeps; mass matrix
+    and its factors (nv^2 more numbers in ws); or the momentum cloud (no multipliers, ws with the clouds' numbers)."""
     align_stack()
     lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
     for group in range(n_groups(lane, x)):
@@ -137,7 +133,7 @@ forward_order_n, forward_dense, forward_cloud = (partial(forward, method) for me
 
 @kernel
 def state_rates(sweep_table, plan, pars, tables, t, x, u, out, ws):
-    """out = x', of q as it was."""
+    """out = x', with q not normalized."""
     align_stack()
     lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
     for group in range(n_groups(lane, x)):
@@ -148,8 +144,8 @@ def state_rates(sweep_table, plan, pars, tables, t, x, u, out, ws):
 
 @kernel
 def impulse(sweep_table, plan, pars, tables, t, x, u, change, out, ws):
-    """out = by how much v and wheel speeds jump under impulses u along v, when those that are held jump by `change` [B 18].  The
-    state is at rest, pars are without gravity.  Without a change it is M^-1 u."""
+    """out = jumps of v and wheel speeds under impulses u along v, with prescribed jumps `change` of the held speeds [B 18].  The
+    state is at rest, pars are without gravity.  Without a change this is M^-1 u."""
     align_stack()
     lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
     for group in range(n_groups(lane, x)):
@@ -161,8 +157,8 @@ def impulse(sweep_table, plan, pars, tables, t, x, u, change, out, ws):
 
 @sweep
 def impulse_sweeps(lane, plan, pars, ws):
-    """The sweeps of an impulse.  Loops stay as open or closed as they are: J dv = 0, in which what is given of dv counts as the
-    bias of a body at rest."""
+    """The sweeps of an impulse.  Gaps of loops are kept: J dv = 0, in which the given part of dv is the bias of a body at
+    rest."""
     noinline()
     prescribe_speed_jumps(lane, plan, ws)
     remainder_motion(lane, plan, pars, ws)
@@ -176,7 +172,7 @@ def impulse_sweeps(lane, plan, pars, ws):
 
 @leaf
 def inverse_sweeps(lane, plan, pars, tables, t, x, u, vdot, group, ws, keep):
-    """Wrenches through the hinges into the records, their shares along the hinges to where vdot was."""
+    """Wrenches through the hinges into the records, their components along the hinges in place of vdot."""
     load_state(lane, plan, tables, t, x, u, group, ws)
     load_rows(lane, vdot, group, ws, read(plan, f.WS_XDOT) + read(plan, f.NQ), read(plan, f.NV))
     inverse_dynamics_sweeps(lane, plan, pars, tables, ws, keep)
@@ -191,12 +187,12 @@ def inverse_dynamics_sweeps(lane, plan, pars, tables, ws, keep):
     apply_loads_to_moving(lane, plan, pars, ws)
     keep = keep or loaded_passes(lane, plan) > 1
     gather_wrench(lane, plan, pars, ws, keep)
-    update_loads(lane, plan, pars, ws, zero(lane) + 1.0)                    # to which the torques of friction are corrected
+    update_loads(lane, plan, pars, ws, zero(lane) + 1.0)                    # and the friction torques that depend on them
 
 
 @kernel
 def inverse(sweep_table, plan, pars, tables, t, x, u, vdot, out, ws):
-    """out = joint torques that give vdot, on top of u and of what the model itself applies."""
+    """out = joint torques that give vdot, in addition to u and the model's own loads."""
     align_stack()
     lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
     for group in range(n_groups(lane, x)):
@@ -210,7 +206,7 @@ def inverse(sweep_table, plan, pars, tables, t, x, u, vdot, out, ws):
 
 @kernel
 def hinge_wrenches(sweep_table, plan, pars, tables, t, x, u, vdot, out, ws):
-    """out = six numbers a hinge: the wrench of the inner body on the outer, about the hinge, in inertial axes."""
+    """out = six numbers per hinge: wrench of the inner body on the outer one, about the hinge, in inertial axes."""
     align_stack()
     lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
     for group in range(n_groups(lane, x)):
@@ -221,7 +217,7 @@ def hinge_wrenches(sweep_table, plan, pars, tables, t, x, u, vdot, out, ws):
 
 @kernel
 def mass_matrix(sweep_table, plan, pars, tables, t, x, u, out, ws):
-    """out = the mass matrix, row by row; ws holds nv^2 numbers more."""
+    """out = the mass matrix, row by row; ws has nv^2 more numbers."""
     align_stack()
     lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
     for group in range(n_groups(lane, x)):
@@ -234,8 +230,8 @@ def mass_matrix(sweep_table, plan, pars, tables, t, x, u, out, ws):
 
 @kernel
 def links(sweep_table, plan, pars, tables, t, x, u, out, ws):
-    """out = what the links of the tree are made of, see `sweeps.links`; then the forces along v that the model itself applies.  out
-    comes with zeros."""
+    """out = a LINK for each link of the tree, see `sweeps.records`; then the forces along v applied by the model itself.  out
+    must be zeroed."""
     align_stack()
     lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
     for group in range(n_groups(lane, x)):
@@ -259,14 +255,14 @@ def gather_links(lane, plan, pars, tables, ws):
 
 @leaf
 def behind_traced(plan):
-    """Where results can be put, behind what following a route leaves."""
+    """Position in ws after the rows that following a route fills."""
     return read(plan, f.WS_MASS) + f.TRACED_ROW*(read(plan, f.N_HINGES) + 1)
 
 
 @kernel
 def kinematics(sweep_table, plan, pars, tables, x, u, vdot, route, spots, out, ws):
-    """out = FRAMES of the route's places; then, if there is room, ELEMENT_OUT numbers a force element, which takes a route with all
-    hinges.  ws holds as many numbers more as FRAMES, and a TRACED_ROW for the ground and each hinge."""
+    """out = FRAMES of the route; then, if the row is long enough, ELEMENT_OUT numbers per force element, which requires a route
+    with all hinges.  ws has room for FRAMES, and for a TRACED_ROW for the ground and each hinge."""
     align_stack()
     lane, plan, ws, route, spots = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(ws), pointer_to(route), flat(spots)
     at, frames = behind_traced(plan), frame_blocks(read(route, f.ROUTE_PLACES))[4]
@@ -284,16 +280,17 @@ def kinematics(sweep_table, plan, pars, tables, x, u, vdot, route, spots, out, w
     return doubts(plan, x, vdot, out, out.size, inf)
 
 
-# ---- of coordinates, and speeds: one state, or rows of them ---------------------------------------------------------------------
+# ---- kernels of coordinates and speeds only: one state, or rows of them --------------------------------------------------
 @leaf
 def unlike(q, n):
-    """Whether one state is not n numbers in a row: somebody has to look closer.  Rows are checked before a call."""
+    """Whether a single state is not n consecutive numbers, so that the caller must check it.  Batches are checked before a
+    call."""
     return q.ndim == 1 and (q.size != n or (n > 1 and q.strides[0] != q.itemsize))
 
 
 @kernel
 def poses(sweep_table, plan, pars, tables, route, spots, ws, q, positions, attitudes):
-    """Positions and attitudes of the route's places; ws holds as many numbers more, and a TRACED_ROW for each hinge."""
+    """Positions and attitudes of the route's frames; ws has room for them, and for a TRACED_ROW for each hinge."""
     align_stack()
     lane, plan, ws, route, spots = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(ws), pointer_to(route), flat(spots)
     at, n = behind_traced(plan), read(route, f.ROUTE_PLACES)
@@ -311,7 +308,7 @@ def poses(sweep_table, plan, pars, tables, route, spots, ws, q, positions, attit
 
 @kernel
 def jacobian(sweep_table, plan, pars, tables, route, spots, ws, q, out):
-    """out = the Jacobian of the route's place, row by row; ws holds as many numbers more, and a TRACED_ROW for each hinge."""
+    """out = Jacobian of the route's frame, row by row; ws has room for it, and for a TRACED_ROW for each hinge."""
     align_stack()
     lane, plan, ws, route = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(ws), pointer_to(route)
     at = behind_traced(plan)
@@ -327,7 +324,7 @@ def jacobian(sweep_table, plan, pars, tables, route, spots, ws, q, out):
 
 @kernel
 def jacobian_rate(sweep_table, plan, pars, tables, route, spots, ws, q, v, out):
-    """out = the rate of the Jacobian of the route's place, row by row, of coordinates q that move with the speeds v."""
+    """out = rate of the Jacobian of the route's frame, row by row, at coordinates q and speeds v."""
     align_stack()
     lane, plan, ws, route = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(ws), pointer_to(route)
     at, speeds = behind_traced(plan), read(plan, f.WS_X) + read(plan, f.NQ)
@@ -344,7 +341,7 @@ def jacobian_rate(sweep_table, plan, pars, tables, route, spots, ws, q, v, out):
 
 @kernel
 def measure(sweep_table, plan, pars, tables, t, x, u, places, out, ws):
-    """out = the numbers at some places of ws, with all outputs that follow from the state alone."""
+    """out = numbers at `places` in ws, after evaluating the outputs that depend on the state alone."""
     align_stack()
     lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
     for group in range(n_groups(lane, x)):
@@ -356,8 +353,8 @@ def measure(sweep_table, plan, pars, tables, t, x, u, places, out, ws):
 
 @kernel
 def loop_terms(sweep_table, plan, pars, tables, t, x, u, weights, out, ws):
-    """out = for each multiplier its equation's gap, rate of it and acceleration of it, weighted by `weights`; then its row of the
-    Jacobian.  ws holds nv numbers more for each."""
+    """out = for each multiplier the gap, its rate and its acceleration, weighted by `weights`; then its row of the Jacobian.  ws
+    has nv more numbers for each."""
     align_stack()
     lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
     for group in range(n_groups(lane, x)):
@@ -374,7 +371,7 @@ def loop_terms(sweep_table, plan, pars, tables, t, x, u, weights, out, ws):
 
 @leaf
 def store_biases(lane, plan, pars, ws):
-    """Biases of all loops' equations in the place of their multipliers."""
+    """Biases of all loop equations, in place of their multipliers."""
     assemble_loops(lane, plan, pars, ws, 0)
     for i in range(read(plan, f.N_MULTIPLIERS)):
         store(lane, ws, read(plan, f.WS_MULTIPLIERS) + i, 0.0)
@@ -387,7 +384,7 @@ def store_biases(lane, plan, pars, ws):
 
 @sweep(needs="loops")
 def loop_equations(lane, plan, pars, ws):
-    """Biases of all loops' equations in the place of their multipliers, and their Jacobian at WS_MASS."""
+    """Biases of all loop equations, in place of their multipliers, and their Jacobian at WS_MASS."""
     noinline()
     store_biases(lane, plan, pars, ws)
     loop_jacobian(lane, plan, pars, ws, read(plan, f.WS_MASS))

@@ -1,17 +1,17 @@
-"""The equations of closed loops: how far apart the ends of each are, how fast they part, and along which wrenches they are held.
+"""The equations of closed loops: gap, rate of the gap, and the constraint wrenches.
 
-A loop holds a frame of body b to one of body a.  Row j of its equations says [B 14] [JSC 4.15]
+A loop constrains a frame of body b relative to one of body a.  Row j of its equations is [B 14] [JSC 4.15]
 
-    phi_j'' = K_b.A_b + K_a.A_a + gamma_j = 0          K_b = (arm x n, n) of a direction n that a holds, (l, 0) of a rotation
+    phi_j'' = K_b.A_b + K_a.A_a + gamma_j = 0          K_b = (arm x n, n) for a direction n fixed in a, (l, 0) for a rotation
 
-and its force is the wrench K_b lambda_j on b, K_a lambda_j on a.  Where only some translations are held the ends are apart: the
-point of a is then the one that coincides with b's end.  Rotations are multiplied by a length of the loop, so that all rows
-count in meters and newtons.
+and its multiplier is the wrench K_b lambda_j on b, K_a lambda_j on a.  If only some translations are constrained, the two ends
+are apart; the point of a is then the one that coincides with the end of b.  Rows of rotations are multiplied by a length of the
+loop, so that all rows are in meters and newtons.
 
-Known forces along the motions that a loop leaves free: springs, dampers and motors in its joint [B 14] [JSC 4.17].
+Known forces along the free motions of a loop: springs, dampers and motors in its joint [B 14] [JSC 4.17].
 
-For each such motion a dual direction e gives its rate, e.v or e.w, and the force or moment that its power asks for, f e on b and
--f e on a:  f = torque - stiffness (coordinate - rest) - damping rate.
+Each such motion has a dual direction e: its rate is e.v or e.w, and its force or moment is f e on b and -f e on a, with f =
+torque - stiffness (coordinate - rest) - damping rate.
 """
 
 from bough.kernels.algebra import ZERO, cross, dot, rotate
@@ -30,8 +30,8 @@ from bough.sweeps.tree_motion import hinge_attitude, hinge_row, load_motion, rec
 
 @leaf
 def motion_relative_to(lane, plan, pars, ws, k, meet, arm, shift):
-    """From a point of body k, `arm` from its origin, to the origin of the body `meet`: the point's place there, and how body and
-    point move against `meet`, with the speeds that are `shift` behind those of the state."""
+    """Walk inward from body k to body `meet`: position of the point at `arm` relative to the origin of `meet`, and angular and
+    linear velocity of that point relative to `meet`.  The speeds used are `shift` numbers after those of the state."""
     o = (zero(lane), zero(lane), zero(lane))
     omega, v = o, o
     while k != meet:
@@ -55,7 +55,7 @@ def point_acceleration(A, omega, arm):
 
 @leaf
 def store_loop_row(lane, plan, ws, row, j, K_b, K_a, gamma, rate, gap):
-    """Row j of a loop into the fronts of its ends: K of both, the bias with what stabilizes it [JSC 4.16]."""
+    """Store row j of a loop in the fronts of its two ends: K of both, and the bias with its stabilization [JSC 4.16]."""
     at_a, at_b, weights = read(plan, row + f.COLUMN_A), read(plan, row + f.COLUMN_B), read(plan, f.WS_CLOSURE)
     bias = (load(lane, ws, weights + f.CLOSURE_ACCELERATION)*gamma + load(lane, ws, weights + f.CLOSURE_SPEED)*rate
             + load(lane, ws, weights + f.CLOSURE_POSITION)*gap)
@@ -69,7 +69,7 @@ def store_loop_row(lane, plan, ws, row, j, K_b, K_a, gamma, rate, gap):
 
 @leaf
 def bias_place(plan, row):
-    """Where the bias of a loop's first row is: behind K of its end b, or of a if b is the ground; the others are before it."""
+    """Position in ws of the bias of a loop's first row (the others precede it): after K of end b, or of a if b is the ground."""
     at, stride = read(plan, row + f.COLUMN_B), read(plan, row + f.STRIDE_B)
     if at == 0:
         at, stride = read(plan, row + f.COLUMN_A), read(plan, row + f.STRIDE_A)
@@ -78,13 +78,13 @@ def bias_place(plan, row):
 
 @leaf
 def store_translation_row(lane, plan, ws, row, j, n, arm_b, arm_a, gamma, rate, gap):
-    """A row that holds a translation along n."""
+    """A row that constrains the translation along n."""
     store_loop_row(lane, plan, ws, row, j, (cross(arm_b, n), n), scale(-1.0, (cross(arm_a, n), n)), gamma, rate, gap)
 
 
 @leaf
 def store_rotation_row(lane, plan, ws, row, j, l, size, gamma, rate, gap):
-    """A row that holds the rotation about l, times the length `size`."""
+    """A row that constrains the rotation about l, times the length `size`."""
     l = scale(size, l)
     store_loop_row(lane, plan, ws, row, j, (l, ZERO), (scale(-1.0, l), ZERO), size*gamma, size*rate, size*gap)
 
@@ -96,26 +96,26 @@ def frame_axis(pars, at, C, i):
 
 @leaf
 def store_rotation_rows(lane, plan, pars, ws, row, p, first, a, b, alpha, w):
-    """Rows of the rotations that a loop holds [B 14]: a and b are attitude and rate of its bodies, alpha and w how b turns
-    against a.  The gap of an angle theta is 2 tan(theta/2), which vanishes nowhere else."""
+    """Rows of the constrained rotations of a loop [B 14].  a and b: attitude and rate of its bodies; alpha and w: angular
+    acceleration and rate of b relative to a.  The gap of an angle theta is 2 tan(theta/2), which has no other zero."""
     (C_a, omega_a), (C_b, omega_b), held, size = a, b, read(plan, row + f.HELD_ROTATIONS), read(pars, p + f.LOOP_SIZE)
-    if held == f.SQUARE:                                                  # of an axis of a and one of b, as of a cross
+    if held == f.SQUARE:  # angle between an axis of a and one of b, as in a universal joint
         u, e = frame_axis(pars, p + f.FRAME_A, C_a, 0), frame_axis(pars, p + f.FRAME_B, C_b, 0)
         l, turned = cross(u, e), add(cross(cross(omega_a, u), e), cross(u, cross(omega_b, e)))
-        size = size/sqrt(dot(l, l))                                     # l need not be a unit vector: axes need not be square
+        size = size/sqrt(dot(l, l))                                     # l is not a unit vector unless the axes are perpendicular
         store_rotation_row(lane, plan, ws, row, first, l, size, dot(l, alpha) + dot(turned, w), dot(l, w),
                      read(pars, p + f.HELD_VALUE) - dot(u, e))
     elif held == f.AXIS or held == f.ALL_ROTATIONS:
         u, e = frame_axis(pars, p + f.FRAME_A, C_a, 2), frame_axis(pars, p + f.FRAME_B, C_b, 2)
         sine, cosine = cross(u, e), 1.0 + dot(u, e)
-        if held == f.ALL_ROTATIONS:                                       # twice sine and 1 + cosine of the angle
+        if held == f.ALL_ROTATIONS:                                       # the sum over all axes is 2 sin and 2 (1 + cos)
             for i in range(2):
                 u, e = frame_axis(pars, p + f.FRAME_A, C_a, i), frame_axis(pars, p + f.FRAME_B, C_b, i)
                 sine, cosine = add(sine, cross(u, e)), cosine + dot(u, e)
             sine = scale(0.5, sine)
             cosine = 0.5*cosine
         tangent = scale(2.0/cosine, sine)
-        for i in range(held):                                           # AXIS holds two, ALL_ROTATIONS three
+        for i in range(held):                                           # AXIS constrains two, ALL_ROTATIONS three
             l = frame_axis(pars, p + f.FRAME_A, C_a, i)
             store_rotation_row(lane, plan, ws, row, first + i, l, size, dot(l, alpha) + dot(cross(omega_a, l), w), dot(l, w),
                          dot(l, tangent))
@@ -123,8 +123,8 @@ def store_rotation_rows(lane, plan, pars, ws, row, p, first, a, b, alpha, w):
 
 @leaf
 def assemble_loop(lane, plan, pars, ws, loop, shift):
-    """The rows of one loop; positions and rates are in the records.  Leaves the square of its gap over its size in the place of its
-    first multiplier, for the judgment of pivots."""
+    """The rows of one loop, from the positions and rates in the records.  Stores (gap/size)^2 in place of its first multiplier,
+    for the pivot test."""
     row, p = read(plan, f.LOOPS) + loop*f.LOOP_ROW, read(plan, f.PAR_LOOPS) + loop*f.LOOP_PARS
     multiplier, over_size = read(plan, row + f.LOOP_MULTIPLIERS), 1.0/read(pars, p + f.LOOP_SIZE)
     store(lane, ws, multiplier, zero(lane))
@@ -134,7 +134,7 @@ def assemble_loop(lane, plan, pars, ws, loop, shift):
 
 @leaf
 def assemble_loop_rows(lane, plan, pars, ws, loop, shift):
-    """The rows of a loop, into the fronts of its ends."""
+    """Store the rows of a loop in the fronts of its ends."""
     row, p = read(plan, f.LOOPS) + loop*f.LOOP_ROW, read(plan, f.PAR_LOOPS) + loop*f.LOOP_PARS
     k_a, k_b, meet = read(plan, row + f.LOOP_A), read(plan, row + f.LOOP_B), read(plan, row + f.LOOP_MEET)
     C_a, omega_a, A_a = load_motion(lane, ws, record_of(plan, k_a))
@@ -151,7 +151,7 @@ def assemble_loop_rows(lane, plan, pars, ws, loop, shift):
         store_translation_row(lane, plan, ws, row, 0, n, arm_b, arm_a, dot(n, a) + (dot(v, v) - rate*rate)/length, rate,
                       length - read(pars, p + f.HELD_VALUE))
         return
-    at_a, v = add(arm_a, d), sub(v_b, add(v_a, cross(w_a, d)))          # the point of a that coincides with b's end
+    at_a, v = add(arm_a, d), sub(v_b, add(v_a, cross(w_a, d)))          # the point of a that coincides with the end of b
     a = sub(point_acceleration(A_b, omega_b, arm_b), point_acceleration(A_a, omega_a, at_a))
     held = read(plan, row + f.HELD_TRANSLATIONS)
     for i in range(held):
@@ -164,13 +164,14 @@ def assemble_loop_rows(lane, plan, pars, ws, loop, shift):
 
 @leaf
 def clear_fronts(lane, plan, ws):
-    """All fronts empty, and the columns that they have in the rows of modes."""
+    """Zero all fronts and their columns in the rows of modes."""
     quads, first = quads_of(ws), pack_of(lane, read(plan, f.WS_FRONTS))
     for i in range(pack_of(lane, read(plan, f.N_FRONTS))):
         store(quads, ws, first + i, zero(quads))
     clear_mode_columns(lane, plan, ws)
 
 
+@flexible_only
 def clear_mode_columns(lane, plan, ws):
     for k in range(1, read(plan, f.N_HINGES) + 1):
         row = hinge_row(plan, k)
@@ -182,12 +183,9 @@ def clear_mode_columns(lane, plan, ws):
                     store(lane, ws, X + length*j + i, zero(lane))
 
 
-flexible_only(clear_mode_columns, lambda lane, plan, ws: None)
-
-
 @leaf
 def store_largest_gap(lane, plan, ws):
-    """Minus the largest bias of all loops."""
+    """Store minus the largest bias over all loops."""
     least = zero(lane)
     for loop in range(read(plan, f.N_LOOPS)):
         row = read(plan, f.LOOPS) + loop*f.LOOP_ROW
@@ -199,7 +197,7 @@ def store_largest_gap(lane, plan, ws):
 
 @sweep(needs="loops")
 def assemble_loop_equations(lane, plan, pars, ws, shift):
-    """The equations of all loops into the fronts, as the weights at WS_CLOSURE say."""
+    """Store the equations of all loops in the fronts, with the weights at WS_CLOSURE."""
     noinline()
     clear_fronts(lane, plan, ws)
     for loop in range(read(plan, f.N_LOOPS)):
@@ -209,18 +207,16 @@ def assemble_loop_equations(lane, plan, pars, ws, shift):
         store_largest_gap(lane, plan, ws)
 
 
+@loops_only
 def assemble_loops(lane, plan, pars, ws, shift):
-    """Fill the fronts, where there are loops."""
+    """Fill the fronts if there are loops."""
     assemble_loop_equations(lane, plan, pars, ws, shift)
-
-
-loops_only(assemble_loops, lambda lane, plan, pars, ws, shift: None)
 
 
 # ---- loop loads ------------------------------------------------------------------------------------------------------------
 @leaf
 def angle_about(lane, plan, ws, axis, start, end):
-    """The angle about an axis from one direction to another, -pi to pi."""
+    """Angle about an axis from one direction to another, -pi to pi."""
     sine, cosine = read(plan, f.WS_CLOSURE) + f.CLOSURE_SINE, read(plan, f.WS_CLOSURE) + f.CLOSURE_COSINE
     store(lane, ws, sine, zero(lane) + dot(axis, cross(start, end)))
     store(lane, ws, cosine, zero(lane) + dot(start, end) - dot(axis, start)*dot(axis, end))
@@ -229,22 +225,23 @@ def angle_about(lane, plan, ws, axis, start, end):
 
 @leaf
 def free_rotation(lane, plan, pars, ws, kind, p, C_a, C_b):
-    """The dual direction of a rotation that is left free, and its angle [B 14]."""
+    """Dual direction and angle of a free rotation [B 14]."""
     u, e = rotate(C_a, read3(pars, p + f.FREE_VECTOR_A)), rotate(C_b, read3(pars, p + f.FREE_VECTOR_B))
     start, end = rotate(C_a, read3(pars, p + f.FREE_REFERENCE_A)), rotate(C_b, read3(pars, p + f.FREE_REFERENCE_B))
     if kind == f.ABOUT_AXIS:
         return u, angle_about(lane, plan, ws, u, start, end)
     normal = cross(u, e)
     over = 1.0/dot(normal, normal)
-    if kind == f.ABOUT_FIRST:                                                 # of two: axis u in a, e in b
+    if kind == f.ABOUT_FIRST:                                                 # two axes: u in a, e in b
         return scale(over, cross(e, normal)), angle_about(lane, plan, ws, u, start, e)
     if kind == f.ABOUT_SECOND:
         return scale(over, cross(normal, u)), angle_about(lane, plan, ws, e, u, end)
-    return e, zero(lane)                                                    # an axis of b, of a ball joint
+    return e, zero(lane)                                                    # ball joint: an axis of b
 
 
+@loops_only
 def apply_loop_loads(lane, plan, pars, ws):
-    """The forces of all loops' joints onto the slots of their bodies."""
+    """Add the forces in the joints of all loops to the slots of their bodies."""
     for j in range(read(plan, f.N_FREES)):
         row, p = read(plan, f.FREES) + j*f.FREE_ROW, read(plan, f.PAR_FREES) + j*f.FREE_PARS
         loop, at = (read(plan, f.LOOPS) + read(plan, row + f.FREE_LOOP)*f.LOOP_ROW,
@@ -266,16 +263,13 @@ def apply_loop_loads(lane, plan, pars, ws):
                  - read(pars, p + f.FREE_STIFFNESS)*(coordinate - read(pars, p + f.FREE_REST))
              - read(pars, p + f.FREE_DAMPING)*rate)
         apply_at(lane, plan, ws, k_b, kind == f.ALONG, arm_b, scale(force, e))
-        arm_a = (arm_a[0] + d[0], arm_a[1] + d[1], arm_a[2] + d[2])         # the point of a that coincides with b's end
+        arm_a = (arm_a[0] + d[0], arm_a[1] + d[1], arm_a[2] + d[2])         # the point of a that coincides with the end of b
         apply_at(lane, plan, ws, k_a, kind == f.ALONG, arm_a, scale(-force, e))
-
-
-loops_only(apply_loop_loads, lambda lane, plan, pars, ws: None)
 
 
 @leaf
 def apply_at(lane, plan, ws, k, force, arm, e):
-    """A force e at `arm`, or a moment e, into the slot of body k."""
+    """Add a force e at `arm`, or a moment e, to the slot of body k."""
     slot = read(plan, hinge_row(plan, k) + f.SLOT)
     if slot:
         if force:

@@ -1,15 +1,15 @@
-"""The Momentum Cloud Method: a floating system whose relative motions are given moves by six equations [MC 23].
+"""The Momentum Cloud Method: a floating system with given relative motions obeys six equations [MC 23].
 
-All that the base carries with given relative motions is one cloud; it moves like a rigid body, but that its motion relative to the
-base demands a wrench.  Its sums are taken about the base's origin O, in inertial axes, body after body in one pass outward:
+Everything that the base carries with given relative motion is one cloud.  It moves like a rigid body, with an additional wrench
+due to its motion relative to the base.  Sums over it are taken about the base's origin O, in inertial axes, in one outward pass:
 
-    S, h, m     integrals of x x^T, x and 1 over the mass, x from O        (n, f)   wrench about O that the remainder motion demands
-    B           x'' - a = B (x - p) in a body:  B = alpha~ + omega~ omega~       p  place of a body's origin, from O
+    S, h, m     integrals of x x^T, x and 1 over the mass, x from O        (n, f)   wrench about O required by the remainder motion
+    B           x'' - a = B (x - p) in a body:  B = alpha~ + omega~ omega~       p  position of a body's origin, from O
 
-The remainder motion is that of a base without acceleration of its own.  A hinge whose coordinate is unknown, of one degree of
-freedom, has a cloud of its own outboard of it, and adds one equation: the wrench through it, along it, is its torque [MC 17].
+The remainder motion is the motion with zero acceleration of the base.  A hinge with an unknown coordinate (one degree of freedom)
+starts a cloud of its own and adds one equation: the component of its wrench along the hinge is its torque [MC 17].
 
-    U = (e, u)  motion that a unit rate of the hinge makes, at O           X = (n, f) of its cloud, and those it carries, under U
+    U = (e, u)  motion at O due to a unit rate of the hinge      X = (n, f) of its cloud, and those outboard, for the motion U
 """
 from bough.kernels.algebra import (IDENTITY, ZERO, axis_z, columns_of, combine, combine_columns, compose, cross, dot, factor,
                                    invert, parts, rate_matrix, rotate, rotate_sym, rows_of, shift_motion, shift_wrench, solve,
@@ -25,7 +25,7 @@ from bough.sweeps.force_elements import apply_elements
 from bough.sweeps import fields as f
 from bough.sweeps.blocks import NOTHING, back_substitute_dense, factor_dense
 from bough.sweeps.loads import apply_body_loads
-from bough.sweeps.tree_motion import hinge_row, load_motion, compute_sines
+from bough.sweeps.tree_motion import compute_sines, hinge_row, load_motion, sines_of
 
 CLOUD_PLACE = f.GAIN                  # in a body's record: its origin from O
 
@@ -39,20 +39,20 @@ def cloud_blocks(plan):
 
 @leaf
 def cloud_store(plan, c):
-    """Where the numbers of a cloud are; 0 is that of the base."""
+    """Position in ws of the record of cloud c; 0 is the base's."""
     return cloud_blocks(plan)[1] + c*f.CLOUD_STORE
 
 
 @leaf
 def cloud_row(plan, c):
-    """Of the hinge that carries a cloud, but that of the base."""
+    """Row of plan for the hinge that carries cloud c; the base's has none."""
     return read(plan, f.CLOUDS) + (c - 1)*f.CLOUD_ROW
 
 
 # ---- outward: motion and sums -----------------------------------------------------------------------------------------
 @leaf
 def sym_axial(B, S):
-    """Sum of x x (B x) out of S, the sum of x x^T."""
+    """Sum of x x (B x), from S, the sum of x x^T."""
     xx, xy, xz, yx, yy, yz, zx, zy, zz = B
     sxx, sxy, sxz, syy, syz, szz = S
     return (zx*sxy + zy*syy + zz*syz - yx*sxz - yy*syz - yz*szz,
@@ -62,7 +62,7 @@ def sym_axial(B, S):
 
 @leaf
 def body_sums(inertia, C, B, a, p):
-    """S, h, m of a body about O, and the wrench that its motion demands there [S 52]."""
+    """S, h, m of a body about O, and the wrench about O required by its motion [S 52]."""
     S, h, m = inertia
     S, h = rotate_sym(C, S), rotate(C, h)
     force = add(scale(m, a), rotate(B, h))
@@ -77,7 +77,7 @@ def body_sums(inertia, C, B, a, p):
 
 @leaf
 def own_inertia(plan, pars, i):
-    """S, h, m of the i-th body from the base on."""
+    """S, h, m of the i-th body after the base."""
     at = read(plan, f.PAR_CLOUD) + i//4*4*f.CLOUD_PARS + i % 4
     xx, xy, xz, yy, yz, zz = (read(pars, at), read(pars, at + 4), read(pars, at + 8), read(pars, at + 12), read(pars, at + 16),
                               read(pars, at + 20))
@@ -86,7 +86,7 @@ def own_inertia(plan, pars, i):
 
 @leaf
 def pack_inertia(lane, plan, pars, i):
-    """The same of four bodies at a time."""
+    """own_inertia of four bodies at a time."""
     at = read(plan, f.PAR_CLOUD)//4 + i*f.CLOUD_PARS
     S = (read_pack(lane, pars, at), read_pack(lane, pars, at + 1), read_pack(lane, pars, at + 2), read_pack(lane, pars, at + 3),
          read_pack(lane, pars, at + 4), read_pack(lane, pars, at + 5))
@@ -96,7 +96,7 @@ def pack_inertia(lane, plan, pars, i):
 
 @leaf
 def bodies_at(plan):
-    """Where the motions of bodies start in ws, counted in registers of four."""
+    """Start of the body motions in ws, in packs of four."""
     return cloud_blocks(plan)[3]//4
 
 
@@ -107,18 +107,13 @@ def body_at(plan, k):
 
 @leaf
 def bodies_in_fours(plan):
-    """How many bodies there are from the base on, and how many fours they fill."""
+    """Number of bodies from the base on, and number of packs they fill."""
     n = read(plan, f.N_HINGES) - read(plan, f.CLOUD_BASE) + 1
     return n, (n + 3)//4
 
 
-def record_body(lane, plan, pars, ws, k, motion):
-    """One state: keep the motion of a body; nothing is summed yet."""
-    store(quads_of(ws), ws, body_at(plan, k), motion)
-
-
 def sum_body(lane, plan, pars, ws, k, motion):
-    """Four states: add those of a body to the sums of its cloud."""
+    """Four states: add a body to the sums of its cloud."""
     row = hinge_row(plan, k)
     if read(plan, row + f.MASSIVE):
         (C, omega, alpha, a, p), inertia = motion, own_inertia(plan, pars, k - read(plan, f.CLOUD_BASE))
@@ -126,12 +121,15 @@ def sum_body(lane, plan, pars, ws, k, motion):
                    body_sums(inertia, rows_of(lane, C), rate_matrix(alpha, omega), a, p))
 
 
-record_body = one_state_only(record_body, sum_body)
+@one_state_only(otherwise=sum_body)
+def record_body(lane, plan, pars, ws, k, motion):
+    """One state: store the motion of a body; sum_bodies does the sums."""
+    store(quads_of(ws), ws, body_at(plan, k), motion)
 
 
 @leaf
 def four_vectors(quads, ws, at):
-    """One vector of each of four bodies: their first components, second ones, third ones."""
+    """One vector of each of four bodies, as (x, y, z) packs."""
     return across(load(quads, ws, at), load(quads, ws, at + f.CLOUD_BODY), load(quads, ws, at + 2*f.CLOUD_BODY),
                   load(quads, ws, at + 3*f.CLOUD_BODY))
 
@@ -145,12 +143,13 @@ def four_bodies(quads, ws, at):
     return (xx, xy, xz, yx, yy, yz, zx, zy, zz), B, four_vectors(quads, ws, at + f.BODY_A), four_vectors(quads, ws, at + f.BODY_P)
 
 
+@one_state_only
 def sum_bodies(lane, plan, pars, ws):
-    """The sums of all clouds of one state, four bodies at a time."""
+    """Sums of all clouds for one state, four bodies at a time."""
     quads, base, clouds = quads_of(ws), read(plan, f.CLOUD_BASE), read(plan, f.N_CLOUDS)
     n, fours = bodies_in_fours(plan)
     scratch = cloud_blocks(plan)[4]//4
-    for i in range(bodies_at(plan) + n*f.CLOUD_BODY, scratch):               # lanes without a body: what zero masses may multiply
+    for i in range(bodies_at(plan) + n*f.CLOUD_BODY, scratch):  # unused lanes must be finite: mass zero
         store(quads, ws, i, zero(quads))
     total = nothing_summed(quads)
     for i in range(fours):
@@ -168,9 +167,6 @@ def sum_bodies(lane, plan, pars, ws):
             add_lane(lane, ws, cloud_store(plan, 0), scratch, j)
 
 
-sum_bodies = one_state_only(sum_bodies, lambda lane, plan, pars, ws: None)
-
-
 @leaf
 def add_lane(lane, ws, to, scratch, j):
     """Add one lane of sums to those of a cloud."""
@@ -180,8 +176,8 @@ def add_lane(lane, ws, to, scratch, j):
 
 @leaf
 def move_base(lane, plan, pars, ws):
-    """Attitude, rate and remainder acceleration of the base.  Keeps E, the inverse transposes of its joint's two maps: of three
-    translations and of three rotations, the latter [MC 22] or the body's axes."""
+    """Attitude, rate and remainder acceleration of the base.  Stores E, the inverse transposes of the maps of its joint: three
+    translations and three rotations, the latter [MC 22] or the body's axes."""
     store(lane, ws, read(plan, hinge_row(plan, 0) + f.RECORD) + f.ATTITUDE,
           (IDENTITY, ZERO, (ZERO, scale(-1.0, read3(pars, f.GRAVITY)))))
     C, omega, A = load_motion(lane, ws, read(plan, hinge_row(plan, 0) + f.RECORD))
@@ -208,14 +204,9 @@ def move_base(lane, plan, pars, ws):
 
 
 @leaf
-def sines_of(plan):
-    return read(plan, f.WS_SINES) - read(plan, f.WS_X), read(plan, f.WS_COSINES) - read(plan, f.WS_X)
-
-
-@leaf
 def gather_clouds(lane, plan, pars, ws):
-    """Root to tips: the sums of all clouds, each without those that it carries.  What a body hands to later ones, and to loads on
-    it, it keeps; its place from O where other sweeps keep their gains."""
+    """Root to tips: sums of all clouds, each without those outboard of it.  Stores what later bodies and loads need of each body;
+    its position from O goes where other sweeps store their gains."""
     for c in range(read(plan, f.N_CLOUDS) + 1):
         store(lane, ws, cloud_store(plan, c) + f.CLOUD_SUMS, nothing_summed(lane))
     compute_sines(lane, plan, ws)
@@ -267,20 +258,18 @@ def carried(lane, alpha, omega, r):
     return add(vector_cross(lane, alpha, r), vector_cross(lane, omega, vector_cross(lane, omega, r)))
 
 
-def motion_of(lane, plan, ws, k):
-    """C, omega, alpha, a, p of a body that was met before."""
-    quads, at = quads_of(ws), body_at(plan, k)
-    return (load3(quads, ws, at + f.BODY_C), load(quads, ws, at + f.BODY_RATE), load(quads, ws, at + f.BODY_ALPHA),
-            load(quads, ws, at + f.BODY_A), load(quads, ws, at + f.BODY_P))
-
-
 def recorded_motion(lane, plan, ws, k):
     record = read(plan, hinge_row(plan, k) + f.RECORD)
     C, omega, (alpha, a) = load_motion(lane, ws, record)
     return columns_of(lane, C), omega, alpha, a, load3(lane, ws, record + CLOUD_PLACE)
 
 
-motion_of = one_state_only(motion_of, recorded_motion)
+@one_state_only(otherwise=recorded_motion)
+def motion_of(lane, plan, ws, k):
+    """C, omega, alpha, a, p of a body visited before."""
+    quads, at = quads_of(ws), body_at(plan, k)
+    return (load3(quads, ws, at + f.BODY_C), load(quads, ws, at + f.BODY_RATE), load(quads, ws, at + f.BODY_ALPHA),
+            load(quads, ws, at + f.BODY_A), load(quads, ws, at + f.BODY_P))
 
 
 @leaf
@@ -289,13 +278,16 @@ def nothing_summed(lane):
     return nothing_composite(lane), ((o, o, o), (o, o, o))
 
 
-def keeps_motion(lane, plan, row):
-    """Whether the record must hold the body's motion: loads and the power of inputs read it there, in four lanes later bodies."""
+@leaf
+def has_loads(plan, row):
     return read(plan, row + f.SLOT) != 0 or read(plan, f.N_ELEMENTS) + read(plan, f.N_PORTS) != 0
 
 
-keeps_motion = one_state_only(keeps_motion, lambda lane, plan, row: (
-    read(plan, row + f.SLOT) != 0 or read(plan, row + f.BRANCH) != 0 or read(plan, f.N_ELEMENTS) + read(plan, f.N_PORTS) != 0))
+@one_state_only(otherwise=lambda lane, plan, row: has_loads(plan, row) or read(plan, row + f.BRANCH) != 0)
+def keeps_motion(lane, plan, row):
+    """Whether the motion of the body must be stored in its record: for loads, for the power of inputs, and in four lanes for
+    later bodies."""
+    return has_loads(plan, row)
 
 
 @leaf
@@ -305,7 +297,7 @@ def keep_motion(lane, plan, ws, row, motion):
 
 @leaf
 def keep_column(lane, ws, at, kind, e, p):
-    """U of an unknown hinge along e at p: what turns about it moves O by p x e."""
+    """U of an unknown hinge along e at p: a rotation about it moves the point O by p x e."""
     if kind == REVOLUTE:
         store(lane, ws, at, (e, cross(p, e)))
     else:
@@ -315,7 +307,7 @@ def keep_column(lane, ws, at, kind, e, p):
 # ---- loads ------------------------------------------------------------------------------------------------------------
 @leaf
 def apply_cloud_loads(lane, plan, pars, ws):
-    """What wheels, wrenches and force elements apply to bodies, less, in the wrenches of their clouds."""
+    """Subtract the loads of wheels, wrenches and force elements from the wrenches of the clouds."""
     if read(plan, f.HAS_LOADS):
         apply_body_loads(lane, plan, pars, ws)
         apply_elements(lane, plan, pars, ws)
@@ -331,7 +323,7 @@ def apply_cloud_loads(lane, plan, pars, ws):
 
 @leaf
 def gather_slot(lane, plan, ws, k):
-    """Empty the slot of a body into its cloud."""
+    """Move the wrench in a body's slot to its cloud."""
     row = hinge_row(plan, k)
     slot = read(plan, row + f.SLOT)
     if slot:
@@ -344,7 +336,7 @@ def gather_slot(lane, plan, ws, k):
 # ---- the equations ------------------------------------------------------------------------------------------------------
 @leaf
 def whole_sums(lane, plan, ws, c):
-    """J, h, m of a cloud with those that it carries, about O, and the wrench."""
+    """J, h, m of a cloud with those outboard of it, about O, and its wrench."""
     at = cloud_store(plan, c) + f.CLOUD_SUMS
     S, h, m = load_composite(lane, ws, at)
     return (trace_less_sym(S), h, m), load_spatial(lane, ws, at + f.CLOUD_WRENCH)
@@ -352,7 +344,7 @@ def whole_sums(lane, plan, ws, c):
 
 @sweep(excludes="flexible", method="cloud")
 def solve_cloud(lane, plan, pars, ws):
-    """vdot of what is not given: six equations, about the mass center G [MC 23], and one for each unknown hinge."""
+    """vdot of the unknowns: six equations about the mass center G [MC 23], and one for each unknown hinge."""
     noinline()
     gather_clouds(lane, plan, pars, ws)
     apply_cloud_loads(lane, plan, pars, ws)
@@ -383,7 +375,8 @@ def solve_cloud(lane, plan, pars, ws):
 
 @leaf
 def solve_unknowns(lane, plan, ws, LDL, G, m, torque, force):
-    """vdot of the unknown hinges, the base's accelerations eliminated.  X is about G, U of the mass center, from here on."""
+    """vdot of the unknown hinges, after eliminating the accelerations of the base.  From here on X is about G and U is the motion
+    of the mass center."""
     n = read(plan, f.N_CLOUDS)
     M = cloud_blocks(plan)[2]
     b = M + n*n
@@ -415,7 +408,7 @@ def solve_unknowns(lane, plan, ws, LDL, G, m, torque, force):
 
 @leaf
 def scatter_alpha(lane, plan, ws, alpha):
-    """For the wheels: what their bodies' angular accelerations have beyond the remainder."""
+    """For the wheels: angular accelerations of their bodies, less the remainder."""
     for j in range(read(plan, f.N_WHEELS)):
         k = read(plan, read(plan, f.WHEELS) + j*f.WHEEL_ROW + f.WHEEL_HINGE)
         at, c = read(plan, hinge_row(plan, k) + f.BRANCH) + f.SHARED_ACCEL, read(plan, hinge_row(plan, k) + f.CLOUD)

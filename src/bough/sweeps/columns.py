@@ -1,15 +1,17 @@
-"""All derivatives of the dynamics of a tree by q, v and tau at once: those of inverse dynamics, then the mass matrix.
+"""All derivatives of the dynamics of a tree with respect to q, v and tau: derivatives of inverse dynamics, times the inverse mass
+matrix.
 
-With M v' + h(q, v) = tau, along any direction  d v' = M^-1 (d tau - d ID),  ID inverse dynamics at the v' that was found [B 60].
-M = L^T D L has entries only between a speed and those on its path to the root, and so has L: solving costs a column the sum of the
-depths of all speeds.  A column by a coordinate or speed s has entries only for what s moves and on its path.
+With M v' + h(q, v) = tau:  d v' = M^-1 (d tau - d ID)  in any direction, ID being inverse dynamics at the solution v' [B 60].
+M = L^T D L has nonzeros only between a speed and the speeds on its path to the root, and so does L: solving one column costs the
+sum of the depths of all speeds.  The column of a coordinate or speed s has nonzeros only for the speeds that s moves and those on
+its path.
 
-B holds the columns, four speeds' by four: for each four, a row of 12 numbers for each speed, by their q, their v and their tau.  Of
-one state these are three packs, and those of eight speeds are solved at once; of four states they are twelve.  Either stays in
-registers while a row is solved.  Rows without entries are not read before they are solved.
+B holds the columns in groups of four speeds: in each group, every speed has a row of 12 numbers, the derivatives with respect to
+the four q, the four v and the four tau.  For one state such a row is three packs, and two groups are solved together; for four
+states it is twelve packs.  Either fits in registers while a row is solved.  Zero rows are not read before they are solved.
 
-Kernels give for each state a row `out`: v' (or tau), and three matrices one behind the other, by q, v and tau (or v'); three
-numbers more are room for packs that stick out.
+For each state the kernels return a row `out`: v' (or tau) and three matrices, with respect to q, v and tau (or v'); three numbers
+of padding follow, since the last pack may extend past the end.
 """
 from math import inf
 
@@ -25,13 +27,13 @@ from bough.sweeps.loads import gather_inputs
 from bough.sweeps.tree_motion import MOTION, remainder_motion, vdot_motion
 from bough.sweeps.pairs import accelerate_tree, entry_place, fill_closed_form, path_of, speed_row, weigh_tree
 
-ILL = 5e5                   # of M_ii (M^-1)_ii: what M^-1 multiplies then cancels to some 1e-10
+ILL = 5e5  # limit of M_ii (M^-1)_ii: beyond it, cancellation in products with M^-1 leaves an error of about 1e-10
 
 
 @leaf
 def factor_paths(lane, ws, route):
-    """M = L^T D L in place of M on the paths: L below the diagonal, 1/D on it; and by columns, of speed s those that it moves.  The
-    diagonal of M is kept."""
+    """M = L^T D L in place of M on the paths: L off the diagonal, 1/D on it.  L is also stored by columns: for speed s, the
+    speeds that it moves.  The diagonal of M is saved."""
     quads, rows, width = quads_of(ws), read(route, f.COLUMNS_SPEEDS), read(route, f.COLUMNS_WIDTH)
     P, L = read(route, f.COLUMNS_P), read(route, f.COLUMNS_L)
     for s in range(rows):
@@ -42,7 +44,7 @@ def factor_paths(lane, ws, route):
         for d in range(depth - 1, -1, -1):
             a = -load(lane, ws, at + d)*over
             to, source = pack_of(lane, P + read(route, path + d)*width), pack_of(lane, at)
-            for e in range(packs_until(lane, d + 1)):                   # what is behind the diagonal is never read
+            for e in range(packs_until(lane, d + 1)):                   # entries past the diagonal are never read
                 accumulate(quads, ws, to + e, a*load(quads, ws, source + e))
         for d in range(depth):
             l = load(lane, ws, at + d)*over
@@ -53,7 +55,7 @@ def factor_paths(lane, ws, route):
 
 @leaf
 def solve_accelerations(lane, plan, ws, route):
-    """v' = M^-1 (tau - h), h the torques of the motion without v'; also in their place."""
+    """v' = M^-1 (tau - h), h being the torques of the motion without v'.  v' also replaces h."""
     rows, width, P = read(route, f.COLUMNS_SPEEDS), read(route, f.COLUMNS_WIDTH), read(route, f.COLUMNS_P)
     at, tau, vdot = read(route, f.COLUMNS_TORQUES), read(plan, f.WS_U), read(plan, f.WS_XDOT) + read(plan, f.NQ)
     for s in range(rows):
@@ -71,34 +73,28 @@ def solve_accelerations(lane, plan, ws, route):
         store(lane, ws, vdot + read(route, speed_row(route, s) + f.SPEED_V), x)
 
 
+@one_state_only(otherwise=lambda lane, ws, at, other: load_dozen(lane, ws, at))
 def load_row(lane, ws, at, other):
-    """Twelve numbers of one state, and the twelve of the next four speeds: enough to keep the arithmetic busy."""
+    """One state: the twelve numbers of a speed, and the twelve in the next group, to keep the arithmetic units busy."""
     quads = quads_of(ws)
     return load3(quads, ws, at//4), load3(quads, ws, (at + other)//4)
 
 
-load_row = one_state_only(load_row, lambda lane, ws, at, other: load_dozen(lane, ws, at))
-
-
+@one_state_only(otherwise=lambda lane, ws, at, other, row: store(lane, ws, at, row))
 def store_row(lane, ws, at, other, row):
     quads = quads_of(ws)
     store(quads, ws, at//4, row[0])
     store(quads, ws, (at + other)//4, row[1])
 
 
-store_row = one_state_only(store_row, lambda lane, ws, at, other, row: store(lane, ws, at, row))
-
-
+@one_state_only(otherwise=lambda lane: 4)
 def speeds_at_once(lane):
     return 8
 
 
-speeds_at_once = one_state_only(speeds_at_once, lambda lane: 4)
-
-
 @leaf
 def end_of(lane, route, first):
-    """The end of the speeds that those from `first` on move which are solved at once."""
+    """End of the speeds moved by the speeds solved together, `first` being the first of them."""
     end = first
     for s in range(first, min(first + speeds_at_once(lane), read(route, f.COLUMNS_SPEEDS))):
         end = max(end, read(route, speed_row(route, s) + f.SPEED_END))
@@ -107,7 +103,7 @@ def end_of(lane, route, first):
 
 @leaf
 def clear_columns(lane, ws, route):
-    """Rows of B that have entries: of what the speeds of a column move, and of their path."""
+    """Zero the rows of B that have nonzeros: the speeds moved by each group, and the speeds on its path."""
     rows, length = read(route, f.COLUMNS_SPEEDS), read(route, f.COLUMNS_PADDED)
     other, nothing = 12*length, zero(quads_of(ws))
     row = nothing_row(lane, nothing)
@@ -119,20 +115,18 @@ def clear_columns(lane, ws, route):
             store_row(lane, ws, B + 12*s, other, row)
 
 
+@one_state_only(otherwise=lambda lane, o: ((o, o, o), (o, o, o), (o, o, o), (o, o, o)))
 def nothing_row(lane, o):
     return (o, o, o), (o, o, o)
 
 
-nothing_row = one_state_only(nothing_row, lambda lane, o: ((o, o, o), (o, o, o), (o, o, o), (o, o, o)))
-
-
 @leaf
 def solve_some(lane, ws, route, first, end):
-    """The columns of some speeds from `first` on, which have entries before `end` and on the path of the first [B 60]."""
+    """Solve the columns of a few speeds from `first` on, whose nonzeros are before `end` and on the path of the first [B 60]."""
     rows, width = read(route, f.COLUMNS_SPEEDS), read(route, f.COLUMNS_WIDTH)
     P, L, length = read(route, f.COLUMNS_P), read(route, f.COLUMNS_L), read(route, f.COLUMNS_PADDED)
     B, other = read(route, f.COLUMNS_B) + 3*first*length, 12*length
-    for s in range(end - 1, first - 1, -1):                                 # L^T: what each speed moves
+    for s in range(end - 1, first - 1, -1):                                 # L^T: the speeds moved by each speed
         row = load_row(lane, ws, B + 12*s, other)
         for i in range(s + 1, min(read(route, speed_row(route, s) + f.SPEED_END), end)):
             row = sub(row, scale(load(lane, ws, L + s*rows + i), load_row(lane, ws, B + 12*i, other)))
@@ -148,7 +142,7 @@ def solve_some(lane, ws, route, first, end):
             row = sub(row, scale(load(lane, ws, L + s*rows + i), load_row(lane, ws, B + 12*i, other)))
         store_row(lane, ws, B + 12*s, other, row)
     nothing = nothing_row(lane, zero(quads_of(ws)))
-    for s in range(rows):                                                   # D, then L: what moves each speed
+    for s in range(rows):                                                   # D, then L: the speeds that move each speed
         at, (depth, path) = P + s*width, path_of(route, s)
         row = nothing
         if s < end and (s >= first or read(route, speed_row(route, s) + f.SPEED_END) > first):
@@ -160,7 +154,7 @@ def solve_some(lane, ws, route, first, end):
 
 @sweep(method="derivatives", rounds=2)
 def solve_columns(lane, ws, route):
-    """M^-1 times all columns, M in factors: by q and v what is in B, by tau minus the unit matrix."""
+    """Multiply all columns by M^-1 (factored): B for q and v, minus the identity for tau."""
     noinline()
     rows = read(route, f.COLUMNS_SPEEDS)
     for s in range(rows):
@@ -171,8 +165,8 @@ def solve_columns(lane, ws, route):
 
 @leaf
 def ill_conditioned(lane, ws, route, states):
-    """How many of M_ii (M^-1)_ii are not below a limit: by how much other speeds take the inertia away that a speed sees, whatever
-    its unit.  Errors of all columns are one to twenty roundings of it."""
+    """Number of M_ii (M^-1)_ii not below ILL.  This ratio, independent of units, tells how much the other speeds reduce the
+    inertia of speed i; errors of all columns are 1 to 20 roundings times it."""
     found = 0
     for s in range(read(route, f.COLUMNS_SPEEDS)):
         for i in range(min(states, width_of(lane))):
@@ -184,13 +178,29 @@ def ill_conditioned(lane, ws, route, states):
 # ---- out ---------------------------------------------------------------------------------------------------------------
 @leaf
 def block_place(route, out, state, block):
-    """Where a matrix starts in the row of a state."""
+    """Start of a matrix in the row of a state."""
     rows = read(route, f.COLUMNS_SPEEDS)
     return state*out.shape[1] + rows + block*rows*rows
 
 
+def store_blocks_of_states(lane, ws, route, out, group, sign):
+    """store_blocks for up to four states."""
+    rows, to, states = read(route, f.COLUMNS_SPEEDS), flat(out), min(4, out.shape[0] - 4*group)
+    if read(route, f.COLUMNS_SAME) and states == 4:
+        store_four_blocks(lane, ws, route, out, group, sign)
+        return
+    for i in range(states):
+        for block in range(3):
+            for c in range(rows):
+                column = block_place(route, out, 4*group + i, block) + read(route, speed_row(route, c) + f.SPEED_V)
+                for s in range(rows):
+                    put(to, column + rows*read(route, speed_row(route, s) + f.SPEED_V),
+                        sign*get_lane(lane, ws, entry_place(route, block, s, c), i))
+
+
+@one_state_only(otherwise=store_blocks_of_states)
 def store_blocks(lane, ws, route, out, group, sign):
-    """Of one state: columns of B, times a sign, as matrices; a pack that sticks out of a row is overwritten by the next one."""
+    """One state: columns of B, times a sign, as matrices.  A pack that extends past its row is overwritten by the next row."""
     rows, length, to, quads = read(route, f.COLUMNS_SPEEDS), read(route, f.COLUMNS_PADDED), flat(out), quads_of(ws)
     for block in range(3):
         first, source = block_place(route, out, group, block), read(route, f.COLUMNS_B)//4 + block
@@ -208,7 +218,7 @@ def store_blocks(lane, ws, route, out, group, sign):
 
 @leaf
 def store_four_blocks(lane, ws, route, out, group, sign):
-    """The same of four states, four columns at a time."""
+    """store_blocks for four states, four columns at a time."""
     rows, B, to, length = read(route, f.COLUMNS_SPEEDS), read(route, f.COLUMNS_B), flat(out), out.shape[1]
     wide = read(route, f.COLUMNS_PADDED)
     for block in range(3):
@@ -224,27 +234,9 @@ def store_four_blocks(lane, ws, route, out, group, sign):
                 store_four(to, at + 3*length, sign*d)
 
 
-def store_blocks_of_states(lane, ws, route, out, group, sign):
-    """The same of up to four states."""
-    rows, to, states = read(route, f.COLUMNS_SPEEDS), flat(out), min(4, out.shape[0] - 4*group)
-    if read(route, f.COLUMNS_SAME) and states == 4:
-        store_four_blocks(lane, ws, route, out, group, sign)
-        return
-    for i in range(states):
-        for block in range(3):
-            for c in range(rows):
-                column = block_place(route, out, 4*group + i, block) + read(route, speed_row(route, c) + f.SPEED_V)
-                for s in range(rows):
-                    put(to, column + rows*read(route, speed_row(route, s) + f.SPEED_V),
-                        sign*get_lane(lane, ws, entry_place(route, block, s, c), i))
-
-
-store_blocks = one_state_only(store_blocks, store_blocks_of_states)
-
-
 @leaf
 def store_torques(lane, plan, ws, route, out, group):
-    """Those of the motion, less what is applied."""
+    """Torques required by the motion, less those applied."""
     at, applied = read(route, f.COLUMNS_TORQUES), read(plan, f.WS_U)
     for i in range(min(width_of(lane), out.shape[0] - group*width_of(lane))):
         for s in range(read(route, f.COLUMNS_SPEEDS)):
@@ -255,21 +247,21 @@ def store_torques(lane, plan, ws, route, out, group):
 # ---- kernels -----------------------------------------------------------------------------------------------------------
 @sweep(method="derivatives")
 def apply_torques(lane, plan, pars, tables, ws):
-    """What acts along v, in u."""
+    """Sum the applied torques into u."""
     noinline()
     gather_inputs(lane, plan, pars, tables, ws)
 
 
 @sweep(method="derivatives", rounds=2)
 def factor_columns(lane, ws, route):
-    """The mass matrix on paths, factored."""
+    """Factor the mass matrix on paths."""
     noinline()
     factor_paths(lane, ws, route)
 
 
 @sweep(excludes="flexible", method="derivatives", rounds=2)
 def accelerate_columns(lane, plan, ws, route):
-    """After weigh_tree and factor_columns: v', and A and F with it; rows of B that have entries are zero."""
+    """Call after weigh_tree and factor_columns: v', the corresponding A and F; zeros the rows of B that have nonzeros."""
     noinline()
     clear_columns(lane, ws, route)
     solve_accelerations(lane, plan, ws, route)
@@ -278,7 +270,7 @@ def accelerate_columns(lane, plan, ws, route):
 
 @sweep(method="derivatives")
 def empty_columns(lane, ws, route):
-    """All of B is zero: where nothing is solved, rows without entries are asked for, too."""
+    """Zero all of B: without a solve, the zero rows are read too."""
     noinline()
     for i in range(3*read(route, f.COLUMNS_PADDED)*read(route, f.COLUMNS_PADDED)):
         store(lane, ws, read(route, f.COLUMNS_B) + i, zero(lane))
@@ -286,7 +278,7 @@ def empty_columns(lane, ws, route):
 
 @sweep(method="derivatives")
 def inertia_columns(lane, ws, route):
-    """The mass matrix on paths into the third block of B."""
+    """Copy the mass matrix on paths to the third block of B."""
     noinline()
     for s in range(read(route, f.COLUMNS_SPEEDS)):
         at, (depth, path) = read(route, f.COLUMNS_P) + read(route, f.COLUMNS_WIDTH)*s, path_of(route, s)
@@ -298,8 +290,8 @@ def inertia_columns(lane, ws, route):
 
 @leaf
 def takes(plan, x, more, plain, q, v, given):
-    """Put one state in its row of x, and what is given along v in its row; False where somebody has to look closer at these.
-    Nothing where all is in the rows already: `plain` is zero then."""
+    """Copy one state into its row of x, and what is given along v into its row of `more`.  False if the arrays need checking by
+    the caller.  If `plain` is zero, the rows are already filled."""
     plain, nq, nv = pointer_to(plain), read(plan, f.NQ), read(plan, f.NV)
     return read(plain, 0) == 0 or (take_given(flat(x), 0, q, plain, nq) and take_given(flat(x), nq, v, plain, nv)
                                    and take_given(flat(more), 0, given, plain, nv))
@@ -307,7 +299,8 @@ def takes(plan, x, more, plain, q, v, given):
 
 @kernel
 def forward_partials(sweep_table, plan, pars, tables, t, x, u, route, ws, plain, q, v, tau, out):
-    """out = v' and its derivatives by q, v and tau; rigid trees without loads but joint torques, springs and dampers."""
+    """out = v' and its derivatives with respect to q, v and tau; for rigid trees loaded only by joint torques, springs and
+    dampers."""
     align_stack()
     lane, plan, tables = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables)
     ws, route, doubtful = pointer_to(ws), pointer_to(route), 0
@@ -331,7 +324,7 @@ def forward_partials(sweep_table, plan, pars, tables, t, x, u, route, ws, plain,
 
 @kernel
 def inverse_partials(sweep_table, plan, pars, tables, t, x, u, vdot, route, ws, plain, q, v, a, out):
-    """out = torques that give vdot, and their derivatives by q, v and vdot; of such trees."""
+    """out = torques that give vdot, and their derivatives with respect to q, v and vdot; for the same trees."""
     align_stack()
     lane, plan, tables = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables)
     ws, route = pointer_to(ws), pointer_to(route)

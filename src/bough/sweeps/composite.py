@@ -1,9 +1,9 @@
 """Inverse dynamics: motion outward, wrenches inward [B 3].
 
-The dense method: mass matrix by composite bodies [JR 50], bias by inverse dynamics, Cholesky's solution.
+The dense method: mass matrix by composite bodies [JR 50], bias by inverse dynamics, solution by LDL^T.
 
-R       composite inertia (J, h, m) of a body and all that hangs on it, about its hinge
-H_j     column j of the hinge map, a motion           X = R H_j, a wrench that is carried to the root
+    R       composite inertia (J, h, m) of a body and everything outboard of it, about its hinge
+    H_j     column j of the hinge map, a motion           X = R H_j, a wrench that is carried to the root
 """
 
 from bough.kernels.algebra import (ZERO, cross, dot, isotropic, rotate, rotate_inertia, rotate_spatial, rotate_sym, shift_wrench,
@@ -24,10 +24,9 @@ from bough.sweeps.tree_motion import clear_store, hinge_attitude, hinge_row, own
 
 @leaf
 def gather_wrench(lane, plan, pars, ws, keep):
-    """Tips to root: the wrench through each hinge, and its share along the hinge, put where vdot was.
+    """Tips to root: wrench through each hinge, and its component along the hinge, which replaces vdot.
 
-    If asked to keep it, the wrench of the inner body on body k through its hinge, about the hinge, takes the place of the
-    body's acceleration in its record."""
+    With `keep`, the wrench of the inner body on body k, about the hinge, replaces the body's acceleration in its record."""
     wrench = ((zero(lane), zero(lane), zero(lane)), (zero(lane), zero(lane), zero(lane)))
     nothing = wrench
     for k in range(read(plan, f.N_HINGES), 0, -1):
@@ -58,7 +57,7 @@ def gather_wrench(lane, plan, pars, ws, keep):
 # ---- composite -------------------------------------------------------------------------------------------------------------
 @leaf
 def shift_composite(r, R):
-    """Rigid inertia about the origin of one about r:  J + (r.h + h.r + m r.r) I - (r h^T + h r^T + m r r^T)."""
+    """Rigid inertia about the origin, from one about r:  J + (r.h + h.r + m r.r) I - (r h^T + h r^T + m r r^T)."""
     J, h, m = R
     xx, xy, xz, yy, yz, zz = J
     g = add(h, scale(m, r))
@@ -78,7 +77,7 @@ def nothing_composite(lane):
 
 @leaf
 def composite_times(R, A):
-    """Wrench of a rigid inertia under an acceleration."""
+    """Rigid inertia times acceleration: a wrench."""
     J, h, m = R
     alpha, a = A
     return add(sym_times(J, alpha), cross(h, a)), add(scale(m, a), cross(alpha, h))
@@ -92,7 +91,7 @@ def own_composite(lane, plan, pars, ws, k, C):
 
 @sweep(rounds=2)
 def gather_mass_matrix(lane, plan, pars, ws):
-    """Tips to root, after scatter_motion: composite inertias and, from each hinge, its rows of the mass matrix [JR 50]."""
+    """Tips to root, after scatter_motion: composite inertias, and the rows of each hinge in the mass matrix [JR 50]."""
     noinline()
     n, nv, at = read(plan, f.N_HINGES), read(plan, f.NV), read(plan, f.WS_MASS)
     for i in range(nv*nv):
@@ -133,8 +132,9 @@ def fill_rows(lane, plan, pars, ws, k, R):
         project_path(lane, plan, pars, ws, k, 0, X, M + nv*j, M + j)
 
 
+@flexible_only
 def fill_modal_rows(lane, plan, pars, ws, k, R):
-    """Rows of the modes of a MODAL hinge, after its nodes have added their shares of D and g."""
+    """Rows of the modes of a MODAL hinge, after its nodes have added their contributions to D and g."""
     row = hinge_row(plan, k)
     if read(plan, row + f.KIND) == NODE:
         return
@@ -153,26 +153,21 @@ def fill_modal_rows(lane, plan, pars, ws, k, R):
         project_path(lane, plan, pars, ws, read(plan, row + f.INNER), 0, X, M + nv*(first + j), M + first + j)
 
 
-flexible_only(fill_modal_rows, lambda lane, plan, pars, ws, k, R: None)
-
-
+@flexible_only
 def flag_overbent(lane, plan, ws, M, b):
-    """NaN, which is reported, if some body is bent so far that a pivot is negative, as `modal.reduce_modes` does."""
+    """Produce NaN, which is reported, if a body is bent so far that a pivot is negative, as `modal.reduce_modes` does."""
     n, least = read(plan, f.NV), zero(lane) + 1.0
     for j in range(n):
         least = smaller(least, load(lane, ws, M + n*j + j))
     accumulate(lane, ws, b, 0.0*sqrt(least))
 
 
-flexible_only(flag_overbent, lambda lane, plan, ws, M, b: None)
-
-
 @sweep(method="dense", rounds=2)
 def solve_dense(lane, plan, pars, ws):
-    """vdot = M^-1 (tau - bias) of the state in ws, after gather_inputs, scatter_motion and apply_loads."""
+    """vdot = M^-1 (tau - bias) of the state in ws; call gather_inputs, scatter_motion and apply_loads first."""
     noinline()
     store_wrenches(lane, plan, pars, ws)
-    gather_wrench(lane, plan, pars, ws, False)                              # bias, where vdot will be
+    gather_wrench(lane, plan, pars, ws, False)                              # bias, in place of vdot
     gather_mass_matrix(lane, plan, pars, ws)
     n, M = read(plan, f.NV), read(plan, f.WS_MASS)
     b, tau = read(plan, f.WS_XDOT) + read(plan, f.NQ), read(plan, f.WS_U)

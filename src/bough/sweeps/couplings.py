@@ -1,27 +1,27 @@
-"""Couplings in the three sweeps: a linear relation of coordinates is one more row of the fronts [B 35].
+"""Couplings in the three sweeps: a linear relation between coordinates is one more row of the fronts [B 35].
 
     phi = sum c_i q_i - offset,   phi'' = sum c_i v_i' = 0
 
 Its multiplier lambda is a force c_i lambda along each coordinate.  The column of a coupling starts with K = 0 at its outermost
-coordinates; a hinge whose coordinate it has answers with
+coordinates; a hinge whose coordinate is coupled has
 
     U = H K^T + c_i
 
-and all that follows is that of any other column.  Where such a coordinate is held, c_i times its given acceleration is part of k.
+and everything else is as for any other column.  If such a coordinate is prescribed, c_i times its acceleration is part of k.
 
-One that gives way is a force; in implicit methods it acts as it is at the end of the stage, with S = g C + g^2 K:
+An elastic coupling is a force.  Implicit methods evaluate it at the end of the stage, with S = g C + g^2 K:
 
     force = preload - K (c.(q^ + g v^) - offset) - C c.v^ + mu,    mu = -S c.a
 
-which is the row  sqrt(S) c.a + mu' = 0,  mu = sqrt(S) mu',  of the fronts: one more on its diagonal [B 30] [B 38].
+which is the row  sqrt(S) c.a + mu' = 0,  mu = sqrt(S) mu',  of the fronts: add 1 to its diagonal [B 30] [B 38].
 """
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import accumulate, couplings_only, implicit_only, load, read, smaller, sqrt, store, where_positive, zero
 from bough.sweeps import fields as f
 from bough.sweeps.implicit import implicit_distance, implicit_place
 
-APART = 2                           # side of elastic teeth in a run, between their flanks
-COMPLIANCE, ROOT = 1, 2             # behind the multiplier of a coupling: what is added to its diagonal, and sqrt(S)
+APART = 2                           # side of watched elastic teeth between their flanks
+COMPLIANCE, ROOT = 1, 2             # after the multiplier of a coupling: the addition to its diagonal, and sqrt(S)
 
 
 @leaf
@@ -36,14 +36,14 @@ def coupled_row(plan, j):
 
 @leaf
 def factor_of(plan, pars, j):
-    """What the coupled coordinate j is multiplied by."""
+    """Factor of the coupled coordinate j."""
     return read(pars, read(plan, f.PAR_COUPLED) + j*f.COUPLED_PARS + f.COUPLED_FACTOR)
 
 
 @leaf
 def assemble_coupling(lane, plan, pars, ws, i, shift):
-    """The row of one coupling: its factors to where the hinges keep U, which is zero elsewhere; its bias [B 35] [JSC 4.16].  Its
-    rank does not depend on the gap, which therefore does not count in the judgment of its pivot."""
+    """The row of one coupling: its factors, stored as U of the hinges (zero elsewhere), and its bias [B 35] [JSC 4.16].  Its rank
+    does not depend on the gap, so the gap does not enter its pivot test."""
     row, first, weights = coupling_row(plan, i), read(plan, coupling_row(plan, i) + f.COUPLING_FIRST), read(plan, f.WS_CLOSURE)
     p, acts = read(plan, f.PAR_COUPLINGS) + i*f.COUPLING_PARS, read(plan, row + f.COUPLING_ACTS)
     gap = zero(lane) - read(pars, p + f.COUPLING_OFFSET) - read(plan, row + f.COUPLING_SIDE)*read(pars, p + f.COUPLING_PLAY)
@@ -60,19 +60,17 @@ def assemble_coupling(lane, plan, pars, ws, i, shift):
     store(lane, ws, read(plan, row + f.COUPLING_MULTIPLIER), zero(lane))
 
 
+@couplings_only
 def assemble_couplings(lane, plan, pars, ws, shift):
-    """The rows of all couplings, after the fronts are cleared."""
+    """The rows of all couplings, after the fronts have been cleared."""
     for i in range(read(plan, f.N_COUPLINGS)):
         if read(plan, coupling_row(plan, i) + f.COUPLING_MULTIPLIER):
             assemble_coupling(lane, plan, pars, ws, i, shift)
 
 
-couplings_only(assemble_couplings, lambda lane, plan, pars, ws, shift: None)
-
-
 @leaf
 def relation_of(lane, plan, pars, ws, i):
-    """How far a coupling is from its offset, and how fast it goes; in implicit methods as far as that is known."""
+    """Gap and rate of a coupling; in implicit methods, their known parts."""
     far = implicit_distance(lane, plan)
     row, first = coupling_row(plan, i), read(plan, coupling_row(plan, i) + f.COUPLING_FIRST)
     gap, rate = zero(lane) - read(pars, read(plan, f.PAR_COUPLINGS) + i*f.COUPLING_PARS + f.COUPLING_OFFSET), zero(lane)
@@ -86,8 +84,8 @@ def relation_of(lane, plan, pars, ws, i):
 
 @leaf
 def beyond_play(lane, gap, play, side):
-    """How far a coupling is beyond its play, and 1 if it touches.  Where a run knows its side, it is as smooth as it is there: what
-    a step beyond its end would see does not count."""
+    """Deviation of a coupling beyond its play, and 1 in contact. If a run watches the side, the law of that side holds throughout a
+    step, so that it is smooth."""
     nothing, one = zero(lane), zero(lane) + 1.0
     if side == APART:
         return nothing, nothing
@@ -98,8 +96,9 @@ def beyond_play(lane, gap, play, side):
     return beyond, where_positive(beyond*beyond, one, where_positive(nothing + play, nothing, one))
 
 
+@couplings_only
 def apply_couplings(lane, plan, pars, ws):
-    """The forces of couplings that give way, and preloads: preload - stiffness beyond play - damping there [B 38]."""
+    """Forces of elastic couplings, and preloads: preload - stiffness (beyond the play) - damping [B 38]."""
     for i in range(read(plan, f.N_COUPLINGS)):
         row, p = coupling_row(plan, i), read(plan, f.PAR_COUPLINGS) + i*f.COUPLING_PARS
         gap, rate = relation_of(lane, plan, pars, ws, i)
@@ -112,11 +111,9 @@ def apply_couplings(lane, plan, pars, ws):
         give_way_implicitly(lane, plan, pars, ws, i, touches)
 
 
-couplings_only(apply_couplings, lambda lane, plan, pars, ws: None)
-
-
+@implicit_only
 def give_way_implicitly(lane, plan, pars, ws, i, touches):
-    """Of a coupling that gives way: sqrt(S), where it does not have play, and the diagonal of its row [B 30]."""
+    """Elastic coupling: sqrt(S) (0 within its play), and the addition to the diagonal of its row [B 30]."""
     at, p = read(plan, coupling_row(plan, i) + f.COUPLING_MULTIPLIER), read(plan, f.PAR_COUPLINGS) + i*f.COUPLING_PARS
     K, head = read(pars, p + f.COUPLING_STIFFNESS), read(plan, f.WS_IMPLICIT)
     if at:
@@ -127,43 +124,35 @@ def give_way_implicitly(lane, plan, pars, ws, i, touches):
         store(lane, ws, at + COMPLIANCE, zero(lane) + gives)
 
 
-implicit_only(give_way_implicitly, lambda lane, plan, pars, ws, i, touches: None)
-
-
+@implicit_only(otherwise=lambda lane, plan, ws, row: 0.0)
 def root_of(lane, plan, ws, row):
-    """sqrt(S) of a coupling, 0 of one that does not give way."""
+    """sqrt(S) of a coupling; 0 for a rigid one."""
     return load(lane, ws, read(plan, row + f.COUPLING_MULTIPLIER) + ROOT)
-
-
-implicit_only(root_of, lambda lane, plan, ws, row: 0.0)
-
-
-def add_compliance(lane, ws, multiplier, rows, diagonal):
-    """On the diagonal of a row that gives way."""
-    if rows == 1:
-        accumulate(lane, ws, diagonal, load(lane, ws, multiplier + COMPLIANCE))
 
 
 def no_compliance(lane, ws, multiplier, rows, diagonal):
     pass
 
 
-implicit_only(add_compliance, no_compliance)
+@implicit_only(otherwise=no_compliance)
+def add_compliance(lane, ws, multiplier, rows, diagonal):
+    """Add to the diagonal of the row of an elastic coupling."""
+    if rows == 1:
+        accumulate(lane, ws, diagonal, load(lane, ws, multiplier + COMPLIANCE))
 
 
+@couplings_only
 def store_contacts(lane, plan, ws):
-    """The multipliers of couplings with play, into the states that runs watch."""
+    """Store the multipliers of couplings with play in the states watched by runs."""
     for i in range(read(plan, f.N_COUPLINGS)):
         row = coupling_row(plan, i)
         if read(plan, row + f.COUPLING_STATE):
             store(lane, ws, read(plan, row + f.COUPLING_STATE), load(lane, ws, read(plan, row + f.COUPLING_MULTIPLIER)))
 
 
-couplings_only(store_contacts, lambda lane, plan, ws: None)
-
-
+@couplings_only(otherwise=lambda lane, plan, ws, least: least)
 def least_coupling_bias(lane, plan, ws, least):
-    """The smallest of a number and minus the size of each coupling's bias."""
+    """Minimum of a number and minus the magnitude of each coupling's bias."""
     for i in range(read(plan, f.N_COUPLINGS)):
         at = read(plan, coupling_row(plan, i) + f.COUPLING_BIAS)
         if at:
@@ -172,20 +161,16 @@ def least_coupling_bias(lane, plan, ws, least):
     return least
 
 
-couplings_only(least_coupling_bias, lambda lane, plan, ws, least: least)
-
-
+@couplings_only(otherwise=lambda lane, quads, ws, at, u: u)
 def add_factors(lane, quads, ws, at, u):
-    """U of some columns at a hinge, with what its coordinate is multiplied by in them [B 35]."""
+    """Add the factors of a hinge's coordinate to U of some columns [B 35]."""
     return u + load(quads, ws, at)
 
 
-couplings_only(add_factors, lambda lane, quads, ws, at, u: u)
-
-
 # ---- for the dense method -------------------------------------------------------------------------------------------------
+@couplings_only
 def coupling_jacobian(lane, plan, pars, ws, at):
-    """The rows of couplings in a Jacobian of nv numbers for each multiplier from `at` on."""
+    """Rows of the couplings in the Jacobian at `at`, nv numbers for each multiplier."""
     nv, v = read(plan, f.NV), read(plan, f.WS_X) + read(plan, f.NQ)
     for i in range(read(plan, f.N_COUPLINGS)):
         row = coupling_row(plan, i)
@@ -195,11 +180,9 @@ def coupling_jacobian(lane, plan, pars, ws, at):
             store(lane, ws, at + nv*to + read(plan, coupled_row(plan, j) + f.COUPLED_V) - v, zero(lane) + c)
 
 
-couplings_only(coupling_jacobian, lambda lane, plan, pars, ws, at: None)
-
-
+@couplings_only
 def balance_couplings(lane, plan, ws, sign):
-    """The biases of couplings, times a sign, added to the places of their multipliers."""
+    """Add the biases of couplings, times a sign, to the places of their multipliers."""
     for i in range(read(plan, f.N_COUPLINGS)):
         row = coupling_row(plan, i)
         if read(plan, row + f.COUPLING_MULTIPLIER) == 0:
@@ -207,17 +190,12 @@ def balance_couplings(lane, plan, ws, sign):
         accumulate(lane, ws, read(plan, row + f.COUPLING_MULTIPLIER), sign*load(lane, ws, read(plan, row + f.COUPLING_BIAS)))
 
 
-couplings_only(balance_couplings, lambda lane, plan, ws, sign: None)
-
-
+@couplings_only(otherwise=lambda lane, plan, i: 0)
 def coupling_place(lane, plan, i):
-    """Where the row of a coupling is among the multipliers; negative: it gives way and has none."""
+    """Row of a coupling among the multipliers; negative if it is elastic and has none."""
     return read(plan, coupling_row(plan, i) + f.COUPLING_MULTIPLIER) - read(plan, f.WS_MULTIPLIERS)
 
 
+@couplings_only(otherwise=lambda lane, plan: 0)
 def n_couplings(lane, plan):
     return read(plan, f.N_COUPLINGS)
-
-
-couplings_only(coupling_place, lambda lane, plan, i: 0)
-couplings_only(n_couplings, lambda lane, plan: 0)

@@ -22,8 +22,8 @@ ORDER_N, DENSE, CLOUD = range(3)
 
 @sweep
 def accelerations(lane, plan, pars, tables, ws, method, shift):
-    """vdot and wheel accelerations.  Or, with a `shift`, the change of speeds that closes loops: the state is at rest then, without
-    controls, and the speeds that matter are `shift` behind it."""
+    """vdot and wheel accelerations.  With a `shift`: the change of speeds that closes the loops; the state is then at rest
+    without controls, and the actual speeds are `shift` numbers after it."""
     noinline()
     set_masses(lane, plan, tables, ws)
     if method == CLOUD:
@@ -59,9 +59,10 @@ def accelerations(lane, plan, pars, tables, ws, method, shift):
         store_contacts(lane, plan, ws)
 
 
+@friction_only(otherwise=lambda lane, plan, pars, ws, shift, left, moving: (0, moving))
 def passes_left(lane, plan, pars, ws, shift, left, moving):
-    """How often accelerations must be found again, for the loads of joints on which friction depends [B 36]: once more after the
-    last change; and in which lanes friction still changes: the others wait for them as they are."""
+    """How many more times the accelerations must be found because friction depends on joint loads [B 36] (once more after the
+    last change), and the lanes in which friction still changes; the other lanes keep their values."""
     if left == 1 or shift != 0:
         return 0, moving
     store_prescribed_accelerations(lane, plan, ws)
@@ -72,12 +73,9 @@ def passes_left(lane, plan, pars, ws, shift, left, moving):
     return (max(left - 1, 1) if any_negative(-moving) else 1), moving
 
 
-friction_only(passes_left, lambda lane, plan, pars, ws, shift, left, moving: (0, moving))
-
-
 @leaf
 def accelerate_wheels(lane, plan, pars, ws):
-    """Omega' = motor torque/J - e.alpha where driven, 0 where the speed is held [B 2]."""
+    """Omega' = motor torque/J - e.alpha if driven, 0 at constant speed [B 2]."""
     for j in range(read(plan, f.N_WHEELS)):
         row, p = read(plan, f.WHEELS) + j*f.WHEEL_ROW, read(plan, f.PAR_WHEELS) + j*f.WHEEL_PARS
         hinge = hinge_row(plan, read(plan, row + f.WHEEL_HINGE))
@@ -90,26 +88,22 @@ def accelerate_wheels(lane, plan, pars, ws):
         store(lane, ws, read(plan, row + f.WHEEL_RATE), rate)
 
 
+@loops_only
 def set_baumgarte_weights(lane, plan, pars, ws):
     """Baumgarte: phi'' + 2 w phi' + w^2 phi = 0 [B 14] [JSC 4.16]."""
     w = zero(lane) + read(pars, f.STABILIZATION)
     store(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_ACCELERATION, (zero(lane) + 1.0, 2.0*w, w*w))
 
 
-loops_only(set_baumgarte_weights, lambda lane, plan, pars, ws: None)
-
-
+@implicit_only(otherwise=lambda lane, plan, ws: scatter_rates(lane, plan, ws))
 def rates_of_stage(lane, plan, ws):
-    """q' by the speeds of an implicit stage, which are known after its accelerations: see integrate.compiled.stepping."""
-
-
-implicit_only(rates_of_stage, lambda lane, plan, ws: scatter_rates(lane, plan, ws))
+    """q' from the speeds of an implicit stage, known once its accelerations are: see integrate.compiled.stepping."""
 
 
 @leaf
 def derivative(lane, plan, pars, tables, ws, method, shift):
-    """x' of the time, state and controls in ws; or, with a `shift`, see accelerations: of a system at rest, whose q' nobody asks
-    for.  What is prescribed is put in the state."""
+    """x' for the time, state and controls in ws.  With a `shift` (see accelerations) the system is at rest and q' is not needed.
+    Prescribed coordinates are written to the state."""
     if shift == 0:
         apply_prescribed_motion(lane, plan, tables, ws, True)
         rates_of_stage(lane, plan, ws)

@@ -1,20 +1,20 @@
-"""All derivatives of inverse dynamics of one state of a tree, on duals: each four directions only where they matter.
+"""All derivatives of inverse dynamics of one state of a tree by dual numbers, four directions at a time, only where they matter.
 
-A direction of a hinge moves its subtree, and what passes inward from there: on the path to the root nothing but the wrench changes
-[B 63].  `base` is the workspace of the state itself, with the motion of all bodies; `ws` that of the duals, of which only hinges in
-the subtrees of the four directions are visited.  For each pack of four speeds the route lists them:
+A direction of a hinge moves its subtree; on the path from there to the root only the wrench changes [B 63].  `base` is the
+workspace of the state itself, with the motion of all bodies; `ws` is that of the duals, in which only the hinges in the subtrees
+of the four directions are visited.  For each pack of four speeds the route has
 
-    place of the list | how many hinges;        the list: hinge, whether its inner one is on the list
+    position of the list | number of hinges;        the list: hinge, and whether its inner one is on the list
 """
 from math import inf
 
-from bough.kernels.algebra import (compose, cross, dot, rotate, rotate_spatial, shift_motion, shift_wrench, spatial_dot, unrotate,
+from bough.kernels.algebra import (dot, rotate_spatial, shift_wrench, spatial_dot, unrotate,
                                    unrotate_spatial)
-from bough.kernels.hinges import (FREE, MODAL, NODE, PRISMATIC, REVOLUTE, SPHERICAL, hinge_add, hinge_move, load_axis,
+from bough.kernels.hinges import (FREE, MODAL, NODE, PRISMATIC, REVOLUTE, SPHERICAL, hinge_add, load_axis,
                                   quaternion_rate, store_axis)
 from bough.kernels.jit import kernel, leaf
 from bough.kernels.lanes import (accumulate, add, align_stack, flexible_only, lanes_of, load, load3, load4, load9, load_spatial,
-                                 noinline, parameters_of, pointer_to, put_tangent, quads_of, read, read3, read9, single_of, store,
+                                 noinline, parameters_of, pointer_to, put_tangent, quads_of, read, single_of, store,
                                  tangent_of, zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
@@ -24,8 +24,9 @@ from bough.sweeps.columns import (clear_columns, empty_columns, factor_columns, 
                                   store_blocks, takes)
 from bough.sweeps.composite import gather_mass_matrix
 from bough.sweeps.derivative import ORDER_N, accelerations
-from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, modal_accelerated, modal_move, mode_rows, node_shapes
-from bough.sweeps.tree_motion import MOTION, body_wrench, hinge_attitude, hinge_row, load_motion, record_of, vdot_motion
+from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, modal_accelerated, mode_rows, node_shapes
+from bough.sweeps.tree_motion import (MOTION, body_wrench, hinge_attitude, hinge_row, load_motion, move_outward, record_of,
+                                      sines_of, vdot_motion)
 from bough.sweeps.pairs import add_springs, speed_row
 
 
@@ -37,7 +38,7 @@ def tangents3(u):
 # ---- seeds -------------------------------------------------------------------------------------------------------------
 @leaf
 def seed(lane, plan, route, base, ws, s, by_speed, i, size):
-    """Lane i along speed s or along its coordinate; with size 0 along nothing again."""
+    """Set the tangent of lane i along speed s or along its coordinate; size 0 clears it."""
     one, k = single_of(lane), read(route, speed_row(route, s) + f.SPEED_HINGE)
     c, row = read(route, speed_row(route, s) + f.SPEED_COMPONENT), hinge_row(plan, k)
     kind, q = read(plan, row + f.KIND), read(plan, row + f.Q)
@@ -68,7 +69,7 @@ def seed_pack(lane, plan, route, base, ws, pack, by_speed, size):
 # ---- the sweeps over a list of hinges ----------------------------------------------------------------------------------
 @leaf
 def as_numbers(lane, motion):
-    """A motion of the state itself, which does not change."""
+    """A motion of the state itself, as a constant."""
     C, omega, A = motion
     o = zero(lane)
     v = (o, o, o)
@@ -77,20 +78,20 @@ def as_numbers(lane, motion):
 
 @leaf
 def listed(route, pack):
-    """Where the list of a pack starts, and how many hinges it has."""
+    """Start of the list of a pack, and its number of hinges."""
     at = read(route, f.COLUMNS_GROUPS) + 2*pack
     return read(route, at), read(route, at + 1)
 
 
 @leaf
 def scatter_listed(lane, plan, pars, ws, base, route, pack):
-    """scatter_motion with vdot of the hinges on a list; inner bodies that are not on it do not change."""
+    """scatter_motion with vdot for the hinges on a list; inner bodies not on the list are constant."""
     one, (at, count), before = single_of(lane), listed(route, pack), -1
-    sines = read(plan, f.WS_SINES) - read(plan, f.WS_X), read(plan, f.WS_COSINES) - read(plan, f.WS_X)
+    sines = sines_of(plan)
     C, omega, A = as_numbers(lane, load_motion(one, base, record_of(plan, 0)))
     for n in range(count):
         k = read(route, at + 2*n)
-        row, place = hinge_row(plan, k), k*f.HINGE_PARS
+        row = hinge_row(plan, k)
         i, kind = read(plan, row + f.INNER), read(plan, row + f.KIND)
         record, branch = read(plan, row + f.RECORD), read(plan, row + f.BRANCH)
         if i != before or read(route, at + 2*n + 1) == 0:
@@ -98,14 +99,8 @@ def scatter_listed(lane, plan, pars, ws, base, route, pack):
                 C, omega, A = load_motion(lane, ws, record_of(plan, i))
             else:
                 C, omega, A = as_numbers(lane, load_motion(one, base, record_of(plan, i)))
-        before, C_i, omega_i = k, C, omega
-        F, r = compose(C_i, read9(pars, place + f.PLACE_C)), rotate(C_i, read3(pars, place + f.PLACE_R))
-        if kind < MODAL:
-            C, r, sigma, a = hinge_move(lane, kind, F, r, omega_i, ws, read(plan, row + f.Q), read(plan, row + f.V), sines)
-        else:
-            C, r, sigma, a = modal_move(lane, plan, pars, ws, row, F, r, omega_i)
-        omega = add(omega_i, sigma)
-        A = add(shift_motion(r, A), (cross(omega_i, sigma), a))
+        before = k
+        F, C, r, omega, A = move_outward(lane, plan, pars, ws, k, C, omega, A, sines)
         store(lane, ws, record + f.OFFSET, r)
         if kind >= MODAL:
             store(lane, ws, record + f.ATTITUDE, C)
@@ -126,7 +121,7 @@ def scatter_listed(lane, plan, pars, ws, base, route, pack):
 
 @leaf
 def store_three(quads, base, at, u):
-    """Of three speeds."""
+    """Three speeds."""
     store(quads, base, at, u[0])
     store(quads, base, at + 3, u[1])
     store(quads, base, at + 6, u[2])
@@ -141,7 +136,7 @@ def add_three(quads, base, at, u):
 
 @leaf
 def project_tangents(lane, plan, pars, ws, base, row, k, wrench, at):
-    """Tangents of tau = H f of a hinge on the list, into B: the packs of its speeds are three apart."""
+    """Tangents of tau = H f for a hinge on the list, into B: the packs of its speeds are three apart."""
     quads, kind, (m, force) = quads_of(base), read(plan, row + f.KIND), wrench
     attitude = read(plan, row + f.RECORD) + f.ATTITUDE
     if kind == REVOLUTE:
@@ -155,8 +150,9 @@ def project_tangents(lane, plan, pars, ws, base, row, k, wrench, at):
         store_three(quads, base, at + 9, tangents3(unrotate(load9(lane, ws, attitude), m)))
 
 
+@flexible_only(otherwise=lambda lane, plan, ws, base, row, wrench, at: wrench)
 def modal_tangents(lane, plan, ws, base, row, wrench, at):
-    """modal_project of a hinge on the list, with the tangents of the modal forces to B."""
+    """modal_project for a hinge on the list; the tangents of the modal forces go to B."""
     quads, (flex, n) = quads_of(base), flex_of(plan, row)
     rows, length, _, at_z = mode_rows(lane, plan, flex, n)
     C = body_attitude(lane, plan, ws, flex)
@@ -175,11 +171,9 @@ def modal_tangents(lane, plan, ws, base, row, wrench, at):
     return wrench
 
 
-flexible_only(modal_tangents, lambda lane, plan, ws, base, row, wrench, at: wrench)
-
-
+@flexible_only
 def add_modal_share(lane, plan, base, route, row, change, B):
-    """What a wrench adds to the modal forces of a body on the path."""
+    """Contribution of a wrench to the modal forces of a body on the path."""
     one, quads, (flex, n) = single_of(lane), quads_of(base), flex_of(plan, row)
     in_body = unrotate_spatial(body_attitude(one, plan, base, flex), change)
     at = B + 3*read(route, read(route, f.COLUMNS_FIRSTS) + read(plan, flex + f.FLEX_HINGE))
@@ -193,12 +187,9 @@ def add_modal_share(lane, plan, base, route, row, change, B):
             accumulate(quads, base, at + 3*j, -spatial_dot(load_spatial(one, base, shapes + 6*j), in_body))
 
 
-flexible_only(add_modal_share, lambda lane, plan, base, route, row, change, B: None)
-
-
 @leaf
 def walk_path(lane, plan, pars, base, route, p, change, B):
-    """The change of the wrench on body p, inward to the root: nothing else changes there [B 63]."""
+    """Carry the change of the wrench on body p to the root: nothing else changes on the path [B 63]."""
     one, quads, firsts = single_of(lane), quads_of(base), read(route, f.COLUMNS_FIRSTS)
     while p > 0:
         row = hinge_row(plan, p)
@@ -221,7 +212,8 @@ def walk_path(lane, plan, pars, base, route, p, change, B):
 
 @leaf
 def gather_listed(lane, plan, pars, ws, base, route, pack, B):
-    """gather_wrench of the hinges on a list; what leaves it goes to the root.  B: where its rows start in base, in packs."""
+    """gather_wrench for the hinges on a list; wrenches that leave it are carried to the root.  B: start of its rows in base, in
+    packs."""
     (at, count), firsts = listed(route, pack), read(route, f.COLUMNS_FIRSTS)
     o = (zero(lane), zero(lane), zero(lane))
     wrench, nothing = (o, o), (o, o)
@@ -248,7 +240,7 @@ def gather_listed(lane, plan, pars, ws, base, route, pack, B):
 
 @leaf
 def copy_state(lane, plan, ws, base):
-    """State, sines and accelerations of base to the duals, without tangents."""
+    """Copy state, sines and accelerations from base to the duals, with zero tangents."""
     one, x, xdot = single_of(lane), read(plan, f.WS_X), read(plan, f.WS_XDOT) + read(plan, f.NQ)
     sines, cosines = read(plan, f.WS_SINES), read(plan, f.WS_COSINES)
     for i in range(read(plan, f.N_X)):
@@ -262,7 +254,7 @@ def copy_state(lane, plan, ws, base):
 
 @sweep(method="derivatives", rounds=2)
 def fill_dual_columns(lane, plan, pars, ws, base, route):
-    """Derivatives of inverse dynamics by q and v in B, which is in base."""
+    """Derivatives of inverse dynamics with respect to q and v, into B in base."""
     noinline()
     copy_state(lane, plan, ws, base)
     first, length = read(route, f.COLUMNS_B)//4, read(route, f.COLUMNS_PADDED)
@@ -276,7 +268,7 @@ def fill_dual_columns(lane, plan, pars, ws, base, route):
 
 @sweep(method="derivatives")
 def prepare_columns(lane, ws, route):
-    """Rows of B that have entries are zero."""
+    """Zero the rows of B that have nonzeros."""
     noinline()
     clear_columns(lane, ws, route)
 
@@ -289,7 +281,7 @@ def add_springs_to_columns(lane, plan, pars, ws, route):
 
 @sweep(method="derivatives")
 def place_paths(lane, plan, ws, route):
-    """The mass matrix, which is at WS_MASS, on paths."""
+    """Copy the mass matrix at WS_MASS to the paths."""
     noinline()
     M, nv, P, width = read(plan, f.WS_MASS), read(plan, f.NV), read(route, f.COLUMNS_P), read(route, f.COLUMNS_WIDTH)
     for s in range(read(route, f.COLUMNS_SPEEDS)):
@@ -303,7 +295,7 @@ def place_paths(lane, plan, ws, route):
 
 @leaf
 def weigh_columns(lane, plan, pars, ws, route):
-    """The mass matrix of the motion in ws on paths."""
+    """Mass matrix of the state in ws, on paths."""
     gather_mass_matrix(lane, plan, pars, ws)
     place_paths(lane, plan, ws, route)
 
@@ -311,8 +303,8 @@ def weigh_columns(lane, plan, pars, ws, route):
 # ---- kernels -----------------------------------------------------------------------------------------------------------
 @kernel
 def forward_dual_columns(sweep_table, dual_table, plan, pars, tables, t, x, u, route, ws, base, plain, q, v, tau, out):
-    """out = v' and its derivatives by q, v and tau, as `sweeps.columns` gives them; trees without loads but joint torques, springs
-    and dampers.  `ws`: of duals."""
+    """out = v' and its derivatives with respect to q, v and tau, laid out as in `sweeps.columns`; for trees loaded only by joint
+    torques, springs and dampers.  `ws` is that of the duals."""
     align_stack()
     one, lane, doubtful = lanes_of(base, sweep_table), lanes_of(ws, dual_table), 0
     plan, tables, ws, route, base = pointer_to(plan), pointer_to(tables), pointer_to(ws), pointer_to(route), pointer_to(base)
@@ -337,7 +329,7 @@ def forward_dual_columns(sweep_table, dual_table, plan, pars, tables, t, x, u, r
 
 @kernel
 def inverse_dual_columns(sweep_table, dual_table, plan, pars, tables, t, x, u, vdot, route, ws, base, plain, q, v, a, out):
-    """out = torques that give vdot, and their derivatives by q, v and vdot; of such trees."""
+    """out = torques that give vdot, and their derivatives with respect to q, v and vdot; for the same trees."""
     align_stack()
     one, lane = lanes_of(base, sweep_table), lanes_of(ws, dual_table)
     plan, tables, ws, route, base = pointer_to(plan), pointer_to(tables), pointer_to(ws), pointer_to(route), pointer_to(base)

@@ -1,7 +1,7 @@
-"""The integers of `sweeps.records`, by name: offsets of fields, sizes of records, codes.
+"""The integers declared in `sweeps.records`, by name: offsets of fields, sizes of records, codes.
 
-Sweeps say ``from bough.sweeps import fields as f`` and ``read(plan, row + f.INNER)``; Numba takes each for the integer that it is.
-What a name means, and who writes and reads it, is declared in `sweeps.records`.
+Sweeps use ``from bough.sweeps import fields as f`` and ``read(plan, row + f.INNER)``; Numba sees plain integer constants.  For
+the meaning of a name, and the modules that write and read it, see `sweeps.records`.
 """
 from bough.sweeps.records import CODES, RECORDS
 

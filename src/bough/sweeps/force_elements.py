@@ -1,7 +1,7 @@
-"""Force elements: lines, restoring forces, buoyancy and bushings, from where bodies are in the world and how they move.
+"""Force elements (lines, restoring forces, buoyancy, bushings) from the positions and velocities of bodies in the world.
 
-Positions come from walking inward to the ground; elements are few.  Each adds its wrench to the slots of its bodies, and
-leaves it with its potential energy in its own place in ws, for outputs.
+Positions are found by walking inward to the ground, since elements are few.  Each element adds its wrench to the slots of its
+bodies and stores it, with its potential energy, in its own place in ws for outputs.
 """
 from math import pi
 
@@ -15,20 +15,20 @@ from bough.sweeps.closures import motion_relative_to
 from bough.sweeps import fields as f
 from bough.sweeps.tree_motion import hinge_row, record_of
 
-FLAT = 1e-4                 # least cosine of the tilt that buoyancy divides by, squared: rounding grows by 1e8
-THIN = 1e-300               # instead of a tilt of zero: no disc is then cut
+FLAT = 1e-4                 # smallest cosine of the tilt that buoyancy divides by, squared: amplifies rounding by up to 1e8
+THIN = 1e-300               # replaces a tilt of zero, for which the water plane cuts no disc
 
 
 @leaf
 def apply_elements(lane, plan, pars, ws):
-    """The wrenches of all force elements, where there are any."""
+    """Apply all force elements, if there are any."""
     if read(plan, f.N_ELEMENTS):
         fill_elements(lane, plan, pars, ws)
 
 
 @sweep
 def fill_elements(lane, plan, pars, ws):
-    """The wrenches of all force elements, into the slots of their bodies and into their own places."""
+    """Add the wrenches of all force elements to the slots of their bodies, and store them."""
     noinline()
     for j in range(read(plan, f.N_ELEMENTS)):
         row = read(plan, f.ELEMENTS) + j*f.ELEMENT_ROW
@@ -45,7 +45,7 @@ def fill_elements(lane, plan, pars, ws):
 
 @leaf
 def add_body_wrench(lane, plan, ws, k, arm, wrench):
-    """A wrench about the point at `arm`, into the slot of body k; nothing moves the ground."""
+    """Add a wrench about the point at `arm` to the slot of body k; the ground has none."""
     slot = read(plan, hinge_row(plan, k) + f.SLOT)
     if slot:
         accumulate(lane, ws, slot, shift_wrench(arm, wrench))
@@ -53,13 +53,13 @@ def add_body_wrench(lane, plan, ws, k, arm, wrench):
 
 @leaf
 def arm_of(lane, plan, pars, ws, k, at):
-    """From the origin of body k to a point that is fixed in it."""
+    """Vector from the origin of body k to a point fixed in it."""
     return rotate(load9(lane, ws, record_of(plan, k) + f.ATTITUDE), read3(pars, at))
 
 
 @leaf
 def rest_change(lane, plan, ws, row):
-    """By how much inputs change the length of a line."""
+    """Change of the length of a line by inputs."""
     at, change = read(plan, row + f.ELEMENT_REST), zero(lane)
     if at:
         change = load(lane, ws, at)
@@ -76,7 +76,7 @@ def line_tension(plan, pars, row, p, stretch, rate):
 
 @leaf
 def apply_line(lane, plan, pars, ws, row):
-    """Tension along the straight line between two points [B 20]; what can be slack never pushes."""
+    """Tension along the straight line between two points [B 20]; a line that can go slack never pushes."""
     p, meet = read(plan, row + f.ELEMENT_PAR), read(plan, row + f.ELEMENT_MEET)
     k_b, k_a = read(plan, row + f.ELEMENT_HINGE), read(plan, row + f.ELEMENT_OTHER)
     arm_b, arm_a = arm_of(lane, plan, pars, ws, k_b, p + f.LINE_B), arm_of(lane, plan, pars, ws, k_a, p + f.LINE_A)
@@ -84,9 +84,9 @@ def apply_line(lane, plan, pars, ws, row):
     x_a, _, v_a = motion_relative_to(lane, plan, pars, ws, k_a, meet, arm_a, 0)
     d, stiffness = sub(x_b, x_a), read(pars, p + f.LINE_STIFFNESS)
     distance = sqrt(dot(d, d))
-    n = scale(inverse_above(distance, 0.0), d)                              # no direction, no force
+    n = scale(inverse_above(distance, 0.0), d)                              # zero distance: no direction, no force
     stretch, rate = distance - read(pars, p + f.LINE_LENGTH), dot(n, sub(v_b, v_a))
-    pulled = stretch - rest_change(lane, plan, ws, row)                     # what an input takes in or gives out is its work
+    pulled = stretch - rest_change(lane, plan, ws, row)                     # the change by an input is work of the input
     tension, energy = line_tension(plan, pars, row, p, pulled, rate), 0.5*stiffness*stretch*stretch
     if read(plan, row + f.ELEMENT_MORE):
         energy = where_positive(stretch, energy, 0.0)
@@ -101,7 +101,7 @@ def apply_line(lane, plan, pars, ws, row):
 
 @leaf
 def roll_pitch_yaw(lane, ws, at, R):
-    """The angles of R = Rz(yaw) Ry(pitch) Rx(roll), pitch within a quarter turn; `at`: room for six numbers."""
+    """Angles of R = Rz(yaw) Ry(pitch) Rx(roll), pitch within a quarter turn; `at`: scratch for six numbers."""
     xx, _, _, yx, _, _, zx, zy, zz = R
     store(lane, ws, at, ((zy, -zx, yx), (zz, sqrt(xx*xx + yx*yx), xx)))
     return (arctangent(lane, ws, at, at, at + 3), arctangent(lane, ws, at + 1, at + 1, at + 4),
@@ -110,7 +110,7 @@ def roll_pitch_yaw(lane, ws, at, R):
 
 @leaf
 def apply_restoring(lane, plan, pars, ws, row):
-    """A force and a moment that are linear in the displacement of a point and in the angles of its body [B 21]."""
+    """Force and moment linear in the displacement of a point and in the angles of its body [B 21]."""
     p, k, to = read(plan, row + f.ELEMENT_PAR), read(plan, row + f.ELEMENT_HINGE), read(plan, row + f.ELEMENT_WS)
     arm = arm_of(lane, plan, pars, ws, k, p + f.RESTORING_AT)
     x, _, _ = motion_relative_to(lane, plan, pars, ws, k, 0, arm, 0)
@@ -130,8 +130,8 @@ def apply_restoring(lane, plan, pars, ws, row):
 
 @leaf
 def wet_disc(lane, ws, room, x, r, s):
-    """Of the disc of radius r, its center x under water and its lowest point r s lower: the integrals over its wet part of the
-    depth y, of xi y/s and of y^2, where y = x + s xi [B 22]."""
+    """For a disc of radius r with its center at depth x and its lowest point r s deeper: integrals over its wet part of the depth
+    y, of xi y/s and of y^2, where y = x + s xi [B 22]."""
     clearance = larger(x, -x) - r*s                                         # negative where the water plane cuts the disc
     area, first, aside = where_positive(x, pi*r*r, zero(lane)), zero(lane), zero(lane)
     second = 0.25*r*r*area
@@ -140,7 +140,7 @@ def wet_disc(lane, ws, room, x, r, s):
         w = sqrt(1.0 - k*k)
         store(lane, ws, room, (w, -k))
         angle = arctangent(lane, ws, room, room, room + 1)                  # acos(-k)
-        area = where_positive(-clearance, r*r*(angle + k*w), area)                # lanes whose disc is whole keep theirs
+        area = where_positive(-clearance, r*r*(angle + k*w), area)                # lanes with a fully wet or dry disc keep theirs
         first = where_positive(-clearance, (2.0/3.0)*r*r*r*w*w*w, first)
         second = where_positive(-clearance, 0.25*r*r*r*r*(angle - k*w*(1.0 - 2.0*k*k)), second)
         aside = r*k*first
@@ -149,7 +149,7 @@ def wet_disc(lane, ws, room, x, r, s):
 
 @leaf
 def apply_buoyancy(lane, plan, pars, ws, row):
-    """The weight of the displaced water, at the centroid of the wet part of upright, tilted or capsized cylinders [B 22]."""
+    """Weight of the displaced water, at the centroid of the wet part of upright, tilted or capsized cylinders [B 22]."""
     p, k, to = read(plan, row + f.ELEMENT_PAR), read(plan, row + f.ELEMENT_HINGE), read(plan, row + f.ELEMENT_WS)
     arm, e = arm_of(lane, plan, pars, ws, k, p + f.BUOYANCY_AT), arm_of(lane, plan, pars, ws, k, p + f.BUOYANCY_AXIS)
     (_, _, height), _, _ = motion_relative_to(lane, plan, pars, ws, k, 0, arm, 0)
@@ -174,10 +174,10 @@ def apply_buoyancy(lane, plan, pars, ws, row):
 
 @leaf
 def rotation_vector(lane, ws, at, R):
-    """Of R, up to half a turn [B 23]: it, half the angle and half the angle's cotangent; `at`: room for two numbers."""
+    """Rotation vector of R, up to half a turn, half its angle and the cotangent of that [B 23]; `at`: scratch for two numbers."""
     xx, xy, xz, yx, yy, yz, zx, zy, zz = R
     w = 0.5*sqrt(larger(1.0 + xx + yy + zz, 0.0))                           # cosine of half the angle
-    v = scale(0.25*inverse_above(w, 0.0), (zy - yz, xz - zx, yx - xy))      # its sine, along the axis
+    v = scale(0.25*inverse_above(w, 0.0), (zy - yz, xz - zx, yx - xy))      # its sine, times the axis
     s = sqrt(dot(v, v) + THIN)
     store(lane, ws, at, (s, w))
     half = arctangent(lane, ws, at, at, at + 1)
@@ -186,7 +186,8 @@ def rotation_vector(lane, ws, at, R):
 
 @leaf
 def second_turn(half, cotangent):
-    """c = (1 - h cot h)/4h^2 of half an angle h [B 23]; below 0.05 rad by its series, to 2e-16: the quotient cancels there."""
+    """c = (1 - h cot h)/4h^2 for half an angle h [B 23]; below 0.05 rad by its series (error 2e-16), since the quotient
+    cancels."""
     hh = half*half
     series = 1.0/12 + hh*(1.0/180 + hh*(1.0/1890 + hh*(1.0/18900 + hh/187110)))
     return where_positive(hh - 0.0025, (1.0 - half*cotangent)/(4.0*larger(hh, 0.0025)), series)
@@ -194,7 +195,8 @@ def second_turn(half, cotangent):
 
 @leaf
 def apply_bushing(lane, plan, pars, ws, row):
-    """The gradient of a potential of rotation vector and displacement, and a damper; both ends at the place of b [B 23]."""
+    """Gradient of a potential in rotation vector and displacement, plus a damper; both reactions act at the origin of b
+    [B 23]."""
     p, meet, to = read(plan, row + f.ELEMENT_PAR), read(plan, row + f.ELEMENT_MEET), read(plan, row + f.ELEMENT_WS)
     k_b, k_a = read(plan, row + f.ELEMENT_HINGE), read(plan, row + f.ELEMENT_OTHER)
     arm_b, arm_a = arm_of(lane, plan, pars, ws, k_b, p + f.BUSHING_B), arm_of(lane, plan, pars, ws, k_a, p + f.BUSHING_A)
@@ -208,7 +210,7 @@ def apply_bushing(lane, plan, pars, ws, row):
     u = unrotate(C, sub(sub(v_b, v_a), cross(omega_a, apart)))              # velocity in the axes of a
     turning, pull = six_axes(pars, p + f.BUSHING_STIFFNESS_RR, theta, d)
     energy = 0.5*(dot(theta, turning) + dot(d, pull))
-    about = cross(theta, turning)                                           # conjugate to the angular velocity
+    about = cross(theta, turning)                                           # work-conjugate to the angular velocity
     c = second_turn(half, cotangent)
     turning = add(turning, add(scale(0.5, about), scale(c, cross(theta, about))))
     braking, drag = six_axes(pars, p + f.BUSHING_DAMPING_RR, w, u)
@@ -220,6 +222,6 @@ def apply_bushing(lane, plan, pars, ws, row):
 
 @leaf
 def six_axes(pars, at, r, t):
-    """A symmetric 6x6 matrix, by its blocks rr, rt and tt, times a rotation and a translation."""
+    """A symmetric 6x6 matrix, given by its blocks rr, rt and tt, times a rotation and a translation."""
     M = read9(pars, at + 9)
     return add(rotate(read9(pars, at), r), rotate(M, t)), add(unrotate(M, r), rotate(read9(pars, at + 18), t))

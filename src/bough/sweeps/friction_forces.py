@@ -1,15 +1,15 @@
-"""Friction of coordinates and wheels, and what holds a coordinate at rest [B 36].
+"""Friction of coordinates and wheels, and the force that holds a stuck coordinate [B 36].
 
     dry force    F = coulomb + load + (static - coulomb) exp(-(v/stribeck)^2)
-    slides       - s F - viscous v,  s = 1 or -1, fixed between the events that a run finds
+    slides       - s F - viscous v,  s = 1 or -1, constant between the events of a run
     smooth       s = v/sqrt(v^2 + speed^2)
     peaked       - [sqrt(e) (static - coulomb) x exp(-x^2/2) + coulomb tanh(10 x)] - viscous v,  x = v/stribeck
     bristles     F is a state: F' = stiffness (v - |v| F/coulomb)
 
-A coordinate that friction holds is a weld to the sweeps.  What holds it is the share along its axis e of the wrench through its
+The sweeps treat a stuck coordinate as a weld.  The holding force is the component along its axis e of the wrench through its
 hinge, less the other forces along it [B 37]:
 
-    P e and nu = tau - e.z are kept on the way inward,   force = (P e).A - nu - U lambda on the way outward
+    inward: store P e and nu = tau - e.z,   outward: force = (P e).A - nu - U lambda
 """
 from bough.kernels.algebra import axis_z, dot, rotate, spatial_dot, sym_times, unrotate
 from bough.kernels.algebra import exponential
@@ -21,8 +21,8 @@ from bough.sweeps import fields as f
 from bough.sweeps.implicit import implicit_distance
 from bough.sweeps.tree_motion import hinge_row
 
-ROOT_E = 1.6487212707001282     # sqrt(e): at the Stribeck speed, the peak is what static friction is more than Coulomb's
-TINY = 1e-3                     # below, tanh(y)/y = 1 - y^2/3 to rounding
+ROOT_E = 1.6487212707001282     # sqrt(e): the peak, at the Stribeck speed, is then static - coulomb
+TINY = 1e-3                     # below this, tanh(y)/y = 1 - y^2/3 to rounding
 
 
 @leaf
@@ -32,7 +32,7 @@ def friction_row(plan, j):
 
 @leaf
 def dry_force(lane, plan, pars, ws, j, v):
-    """How large dry friction can be at a speed, with the load of the joint that was found last [B 36]."""
+    """Magnitude of dry friction at a speed, with the joint load found last [B 36]."""
     row, p = friction_row(plan, j), read(plan, f.PAR_FRICTIONS) + j*f.FRICTION_PARS
     at, over = read(plan, row + f.FRICTION_WS) + f.FRICTION_FORCE, read(pars, p + f.OVER_STRIBECK)
     force = read(pars, p + f.COULOMB) + read(pars, p + f.LOAD_FACTOR)*load(lane, ws, at - f.FRICTION_FORCE + f.FRICTION_LOAD)
@@ -44,7 +44,7 @@ def dry_force(lane, plan, pars, ws, j, v):
 
 @leaf
 def sign_of(lane, plan, row, v):
-    """Which way a friction slides: as its mark says, or, without one, its speed."""
+    """Direction of sliding: as marked, or, without a mark, that of the speed."""
     one, sign = zero(lane) + 1.0, read(plan, row + f.FRICTION_SIGN)
     if sign != 0:
         return one*sign
@@ -53,14 +53,15 @@ def sign_of(lane, plan, row, v):
 
 @leaf
 def over_speed(lane, plan, pars, j, v):
-    """1/sqrt(v^2 + speed^2): the smooth law's s, over v [B 36]."""
+    """1/sqrt(v^2 + speed^2): s/v of the smooth law [B 36]."""
     speed = read(pars, read(plan, f.PAR_FRICTIONS) + j*f.FRICTION_PARS + f.SMOOTH_SPEED)
     return 1.0/sqrt(v*v + speed*speed)
 
 
 @leaf
 def stribeck_drag(lane, plan, pars, ws, j, v):
-    """Basilisk's dry friction over the speed: sqrt(e) (static - coulomb)/vs exp(-x^2/2) + coulomb tanh(10 x)/v, x = v/vs [B 36]."""
+    """Basilisk's dry friction divided by speed: sqrt(e) (static - coulomb)/vs exp(-x^2/2) + coulomb tanh(10 x)/v, x = v/vs
+    [B 36]."""
     row, p = friction_row(plan, j), read(plan, f.PAR_FRICTIONS) + j*f.FRICTION_PARS
     at, over = read(plan, row + f.FRICTION_WS) + f.FRICTION_FORCE, read(pars, p + f.OVER_STRIBECK)
     x, y = over*v, 10.0*over*where_positive(v, v, -v)
@@ -75,8 +76,8 @@ def stribeck_drag(lane, plan, pars, ws, j, v):
 
 @leaf
 def apply_friction(lane, plan, pars, ws, j):
-    """Friction of one coordinate or wheel into its torque, a force and a drag times the speed; in runs, the rates of its state and
-    of what it takes [B 36]."""
+    """Add the friction of one coordinate or wheel to its torque, as a force and a drag times speed; in runs, also the rates of
+    its state and of its dissipation [B 36]."""
     row, p, law = (friction_row(plan, j), read(plan, f.PAR_FRICTIONS) + j*f.FRICTION_PARS,
                    read(plan, friction_row(plan, j) + f.FRICTION_LAW))
     v, state, rate = (load(lane, ws, read(plan, row + f.FRICTION_V)), read(plan, row + f.FRICTION_STATE),
@@ -100,8 +101,9 @@ def apply_friction(lane, plan, pars, ws, j):
     drag_implicitly(lane, plan, ws, row, drag, v)
 
 
+@implicit_only
 def drag_implicitly(lane, plan, ws, row, drag, v):
-    """Of a joint: the drag, as large as the state has it, acts on the speed at the end of the stage [B 30]."""
+    """For a joint: the drag coefficient is that of the state, the speed that at the end of the stage [B 30]."""
     if read(plan, row + f.FRICTION_HINGE):
         tau, at = read(plan, row + f.FRICTION_TAU), read(plan, f.WS_IMPLICIT)
         known = load(lane, ws, read(plan, row + f.FRICTION_V) + implicit_distance(lane, plan))
@@ -109,38 +111,32 @@ def drag_implicitly(lane, plan, ws, row, drag, v):
         accumulate(lane, ws, at + f.IMPLICIT_SIZE + tau - read(plan, f.WS_U), load(lane, ws, at + f.IMPLICIT_RATE)*drag)
 
 
-implicit_only(drag_implicitly, lambda lane, plan, ws, row, drag, v: None)
-
-
+@friction_only
 def apply_frictions(lane, plan, pars, ws):
-    """All friction, added to u.  Loads of joints are sought from zero, not from what was left here: an answer depends on its state
-    alone, not on the states before it."""
+    """Add all friction to u.  Joint loads are iterated from zero, not from the last values in ws, so that a result depends on its
+    state alone."""
     for j in range(read(plan, f.N_FRICTIONS)):
         store(lane, ws, read(plan, friction_row(plan, j) + f.FRICTION_WS) + f.FRICTION_LOAD, zero(lane))
         apply_friction(lane, plan, pars, ws, j)
 
 
-friction_only(apply_frictions, lambda lane, plan, pars, ws: None)
+# ---- friction proportional to the load of a joint -----------------------------------------------------------------------------
+LOADED_PASSES = 60              # limit of the fixed-point iteration for load-dependent friction
+SETTLED = 1e-13                 # relative change of friction at which it has converged
 
 
-# ---- the load of a joint ------------------------------------------------------------------------------------------------------
-LOADED_PASSES = 60              # at most, until the load that friction depends on is that which it leaves
-SETTLED = 1e-13                 # of the friction: a change that is none
-
-
+@friction_only(otherwise=lambda lane, plan: 1)
 def loaded_passes(lane, plan):
-    """How often accelerations are found at most: more than once where friction depends on them."""
+    """Maximum number of solutions for the accelerations: more than one if friction depends on them."""
     if read(plan, f.N_LOADED):
         return LOADED_PASSES
     return 1
 
 
-friction_only(loaded_passes, lambda lane, plan: 1)
-
-
+@friction_only(otherwise=lambda lane, plan, pars, ws, moving: zero(lane))
 def update_loads(lane, plan, pars, ws, moving):
-    """Loads of joints from the wrenches through them, which are in the records, and friction with them, in the lanes in which
-    `moving` is positive; 1 in those of them in which friction has changed, 0 elsewhere."""
+    """Joint loads from the wrenches in the records, and friction from these, in the lanes where `moving` is positive.  Returns 1
+    in those lanes where friction has changed, else 0."""
     changed = zero(lane)
     for j in range(read(plan, f.N_FRICTIONS)):
         row, p = friction_row(plan, j), read(plan, f.PAR_FRICTIONS) + j*f.FRICTION_PARS
@@ -172,12 +168,10 @@ def update_loads(lane, plan, pars, ws, moving):
     return changed
 
 
-friction_only(update_loads, lambda lane, plan, pars, ws, moving: zero(lane))
-
-
-# ---- what holds a coordinate --------------------------------------------------------------------------------------------------
+# ---- the force that holds a stuck coordinate ----------------------------------------------------------------------------------
+@friction_only
 def keep_hold(lane, plan, ws, row, C, P, z):
-    """At a hinge of one degree of freedom that is held: P e and tau - e.z, for the way outward [B 37]."""
+    """Stuck hinge of one degree of freedom: store P e and tau - e.z for the outward sweep [B 37]."""
     kind, gain = read(plan, row + f.KIND), read(plan, row + f.RECORD) + f.GAIN
     if read(plan, row + f.SOLVED) == WELD and (kind == REVOLUTE or kind == PRISMATIC):
         e, (J, H, M), (n, force) = axis_z(C), P, z
@@ -189,21 +183,18 @@ def keep_hold(lane, plan, ws, row, C, P, z):
             store(lane, ws, gain + 6, load(lane, ws, read(plan, row + f.TAU)) - dot(e, force))
 
 
-friction_only(keep_hold, lambda lane, plan, ws, row, C, P, z: None)
-
-
+@friction_only
 def find_hold(lane, plan, ws, row, A):
-    """What holds a hinge whose body moves with A, in the place of 1/D, which it does not have; but for the forces of loops."""
+    """Holding force of a stuck hinge whose body has acceleration A, without the forces of loops; stored in place of 1/D, which
+    such a hinge does not have."""
     kind, gain = read(plan, row + f.KIND), read(plan, row + f.RECORD) + f.GAIN
     if read(plan, row + f.SOLVED) == WELD and (kind == REVOLUTE or kind == PRISMATIC):
         store(lane, ws, gain + 7, spatial_dot(load_spatial(lane, ws, gain), A) - load(lane, ws, gain + 6))
 
 
-friction_only(find_hold, lambda lane, plan, ws, row, A: None)
-
-
+@friction_only
 def store_holds(lane, plan, ws):
-    """What friction holds, into the states that runs watch."""
+    """Store the holding forces of friction in the states watched by runs."""
     for j in range(read(plan, f.N_FRICTIONS)):
         row = friction_row(plan, j)
         k, state = read(plan, row + f.FRICTION_HINGE), read(plan, row + f.FRICTION_STATE)
@@ -213,6 +204,3 @@ def store_holds(lane, plan, ws):
                 force = load(lane, ws, read(plan, hinge + f.RECORD) + f.GAIN + 7)
             store(lane, ws, state, force)
             store(lane, ws, state + 1, load(lane, ws, read(plan, row + f.FRICTION_WS) + f.FRICTION_LOAD))
-
-
-friction_only(store_holds, lambda lane, plan, ws: None)

@@ -1,25 +1,25 @@
-"""Closed loops in the three sweeps: their multipliers ride inward as the columns of fronts, and are eliminated where a loop's two
-paths meet [B 15].
+"""Closed loops in the three sweeps: multipliers travel inward as the columns of fronts, and are eliminated where the two paths of
+a loop meet [B 15].
 
-With multipliers lambda still open, a body and all that hangs on it obey
+With its multipliers lambda unknown, a body and everything outboard of it obey
 
     wrench through its hinge = P A + z - K^T lambda     [JSC 4.1]
-    0 = K A + k + L lambda                              an equation a column: L symmetric, not negative
+    0 = K A + k + L lambda                              one equation per column: L symmetric, positive semidefinite
 
 and a hinge with U = H K^T, W = D^-1 U transmits inward  K - U^T G^T,  k + U^T nu,  L + U^T W;  outward
 v' = nu - G^T A + W lambda.  Where the paths of a loop meet, its rows of L are complete: lambda = -L^-1 (K A + k + other lambda) is
-eliminated like the modes of a body, P + K^T L^-1 K.  So a loop is carried by its own paths only, and many local loops cost in
-proportion to their number.  Pivots that vanish belong to redundant rows, whose multipliers stay zero.
+eliminated like the modes of a body, P + K^T L^-1 K.  A loop thus costs work on its own paths only, and many local loops cost in
+proportion to their number.  Zero pivots belong to redundant rows, whose multipliers stay zero.
 
-A front holds (L, K, k) of some loops, columns side by side in blocks of four: see `sweeps.records`.  Fronts join, and loops begin
-and end, at junctions; in between a front is worked on in place.
+A front is (L, K, k) of some loops, columns side by side in blocks of four: see `sweeps.records`.  Fronts join, and loops begin
+and end, at junctions; in between a front is updated in place.
 
-Through flexible bodies, multipliers are more columns X in the rows of the modes [B 15].
+Through flexible bodies, multipliers are additional columns X in the rows of the modes [B 15].
 
-    D eta'' + g.A + z_f + X lambda = 0           X = -Pi^T K of the nodes that the loops come through (and + Pi^T K of an inboard
+    D eta'' + g.A + z_f + X lambda = 0           X = -Pi^T K of the nodes on the paths of the loops (and + Pi^T K of an inboard
                                                  node that the modes move)
 
-[JSC 4.2], so that eliminating the modes, row by row, brings K + X^T D^-1 g, k + X^T D^-1 z_f and L + X^T D^-1 X inward.
+[JSC 4.2], so that eliminating the modes, row by row, gives K + X^T D^-1 g, k + X^T D^-1 z_f and L + X^T D^-1 X inboard.
 """
 
 from bough.kernels.algebra import (ZERO, axis_z, cross, dot, factor, larger, rotate, rotate_spatial, solve, solve_columns,
@@ -38,7 +38,7 @@ from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, mode_colu
 
 @leaf
 def node_columns(lane, plan, ws, row, front):
-    """A node hands its front to the modes: X - Pi^T K."""
+    """Add the front at a node to the modes: X - Pi^T K."""
     flex, n = flex_of(plan, row)
     X, length = mode_columns(lane, plan, flex, n)
     C, shapes, source = body_attitude(lane, plan, ws, flex), node_shapes(plan, row)[0], read(plan, front + f.FRONT_RUNS)
@@ -53,8 +53,9 @@ def node_columns(lane, plan, ws, row, front):
                 accumulate(lane, ws, X + length*i + to + j, -share)
 
 
+@flexible_loops_only
 def inboard_columns(lane, plan, ws, row):
-    """Modes that move the inboard node move the body under it: X + Pi^T K, before the modes are eliminated."""
+    """Modes that move the inboard node move the body relative to it: X + Pi^T K, before the modes are eliminated."""
     flex, n = flex_of(plan, row)
     front = read(plan, row + f.FRONT)
     if front and read(plan, row + f.KIND) == MODAL and read(plan, flex + f.INBOARD_MOVES):
@@ -68,12 +69,9 @@ def inboard_columns(lane, plan, ws, row):
                 accumulate(lane, ws, X + length*i + j, share)
 
 
-flexible_loops_only(inboard_columns, lambda lane, plan, ws, row: None)
-
-
 @leaf
 def modal_columns(lane, plan, ws, row, front):
-    """The eliminated modes' share of the front: K + X^T D^-1 g, k + X^T D^-1 z_f, L + X^T D^-1 X [JSC 4.4]."""
+    """Contribution of the eliminated modes to the front: K + X^T D^-1 g, k + X^T D^-1 z_f, L + X^T D^-1 X [JSC 4.4]."""
     flex, n = flex_of(plan, row)
     (rows, length, at_g, at_z), (X, _) = mode_rows(lane, plan, flex, n), mode_columns(lane, plan, flex, n)
     C, at, width, end = (body_attitude(lane, plan, ws, flex), read(plan, front + f.FRONT_AT), read(plan, front + f.FRONT_WIDTH),
@@ -93,19 +91,18 @@ def modal_columns(lane, plan, ws, row, front):
         accumulate(lane, ws, bias + j, more)
 
 
+@flexible_loops_only
 def update_modal_front(lane, plan, ws, row, front):
-    """A front through a NODE, or through the MODAL hinge whose modes have been eliminated."""
+    """Pass a front through a NODE, or through the MODAL hinge whose modes have been eliminated."""
     if read(plan, row + f.KIND) == MODAL:
         modal_columns(lane, plan, ws, row, front)
     else:
         node_columns(lane, plan, ws, row, front)
 
 
-flexible_loops_only(update_modal_front, lambda lane, plan, ws, row, front: None)
-
-
+@flexible_loops_only
 def apply_multipliers_to_modes(lane, plan, ws, row, multipliers, first, end):
-    """z_f + X lambda: what the multipliers add to the modes."""
+    """z_f + X lambda: forces of the multipliers on the modes."""
     if read(plan, row + f.KIND) == MODAL:
         flex, n = flex_of(plan, row)
         (rows, length, _, at_z), (X, _) = mode_rows(lane, plan, flex, n), mode_columns(lane, plan, flex, n)
@@ -116,41 +113,38 @@ def apply_multipliers_to_modes(lane, plan, ws, row, multipliers, first, end):
             accumulate(lane, ws, rows + length*i + at_z, added)
 
 
-flexible_loops_only(apply_multipliers_to_modes, lambda lane, plan, ws, row, multipliers, first, end: None)
-
-
 # ---- fronts ----------------------------------------------------------------------------------------------------------------
-REDUNDANT = 1e-11                # of the largest entry of its loop on the diagonal: a row with less holds nothing, but for rounding
-SINGULAR = 1e-8                  # the same where masses are alike: a row with less has lost its lever arms, see `compile.assemble`
-UNEQUAL = 1e-3                   # of a later row's: with less, rows are taken by size
-OPEN = 100.0                     # of it, times the square of the loop's gap over its size
-NEAR = 1e-6                      # where that square is less, a loop is meant to be closed
-IMPLIED = 1e-9                   # of its own entry: what is left of a row that the others imply
+REDUNDANT = 1e-11                # of the loop's largest diagonal entry: a smaller one is rounding, and the row redundant
+SINGULAR = 1e-8                  # the same for similar masses: a smaller entry means a singular position, see `compile.assemble`
+UNEQUAL = 1e-3                   # of a later row's entry: below this, rows are sorted by size
+OPEN = 100.0                     # factor of (gap/size)^2 in the pivot limit
+NEAR = 1e-6                      # below this (gap/size)^2 a loop counts as closed
+IMPLIED = 1e-9                   # of its own entry: what elimination leaves of a row implied by others
 
 
 @leaf
 def extent(plan, front):
-    """Of a front that passes a hinge: its place, its width, its open columns from the first to the end."""
+    """Of the front that passes a hinge: position, width, first and end of its open columns."""
     return (read(plan, front + f.FRONT_AT), read(plan, front + f.FRONT_WIDTH), read(plan, front + f.FRONT_FIRST),
             read(plan, front + f.FRONT_END))
 
 
 @leaf
 def columns_of(plan, junction):
-    """Of the front of a junction: its place, its width, the end of its columns in use."""
+    """Of the front of a junction: position, width, end of the columns in use."""
     return read(plan, junction + f.JUNCTION_AT), read(plan, junction + f.JUNCTION_WIDTH), read(plan, junction + f.JUNCTION_END)
 
 
 @leaf
 def line(at, width, which):
-    """Where a row behind L starts in a front."""
+    """Start of a row after L in a front."""
     return at + width*(width + which)
 
 
 # ---- inward: through a hinge ---------------------------------------------------------------------------------------------
 @leaf
 def transmit_front_axis(lane, plan, ws, front, row, e, r):
-    """A hinge of one degree of freedom, about or along e; then to the inner body's origin, r back."""
+    """Hinge of one degree of freedom, about or along e; then shift by r to the inner body's origin."""
     at, width, first, end = extent(plan, front)
     quads, gain = quads_of(ws), read(plan, row + f.RECORD) + f.GAIN
     (g0, g1, g2), (g3, g4, g5) = load_spatial(lane, ws, gain)
@@ -172,12 +166,12 @@ def transmit_front_axis(lane, plan, ws, front, row, e, r):
         store(quads, ws, k + 3*stride, d)
         store(quads, ws, k + 4*stride, e)
         store(quads, ws, k + 5*stride, force)
-    store(lane, ws, U + width, d_inverse)                               # U^T D^-1 U of all hinges goes to L at once: assemble_block
+    store(lane, ws, U + width, d_inverse)  # U^T D^-1 U of all hinges is added to L later: assemble_block
 
 
 @leaf
 def transmit_front_spherical(lane, plan, ws, front, row, P, r):
-    """A SPHERICAL hinge, which transmits no moment: with G = J^-1 H, nu = J^-1 (tau - n), W = J^-1 K_m."""
+    """SPHERICAL hinge, which transmits no moment: with G = J^-1 H, nu = J^-1 (tau - n), W = J^-1 K_m."""
     at, width, first, end = extent(plan, front)
     gain, K, bias = read(plan, row + f.RECORD) + f.GAIN, line(at, width, f.FRONT_K), line(at, width, f.FRONT_BIAS)
     W, open_width = read(plan, front + f.FRONT_U) - first, width - first
@@ -195,7 +189,7 @@ def transmit_front_spherical(lane, plan, ws, front, row, P, r):
 
 @leaf
 def transmit_front_free(lane, plan, ws, front, row, P):
-    """A FREE hinge, which transmits nothing: W = P^-1 K."""
+    """FREE hinge, which transmits nothing: W = P^-1 K."""
     at, width, first, end = extent(plan, front)
     (J, H, M), K, bias = P, line(at, width, f.FRONT_K), line(at, width, f.FRONT_BIAS)
     W, open_width = read(plan, front + f.FRONT_U) - first, width - first
@@ -222,8 +216,9 @@ def add_hinge_compliance(lane, plan, ws, front):
             accumulate(lane, ws, at + width*j + i, spatial_dot(K_j, load_strided(lane, ws, W + i, open_width)))
 
 
+@loops_only
 def transmit_front(lane, plan, ws, row, C, P, r):
-    """The front at a hinge goes through it, and to the origin of the inner body, r back; P is the inertia outboard of it
+    """Pass the front at a hinge through it, and shift it by r to the origin of the inner body; P is the inertia outboard
     [JSC 4.8]."""
     front = read(plan, row + f.FRONT)
     if front:
@@ -239,33 +234,28 @@ def transmit_front(lane, plan, ws, row, C, P, r):
             shift_front(lane, plan, ws, front, r)
 
 
-loops_only(transmit_front, lambda lane, plan, ws, row, C, P, r: None)
-
-
+@flexible_loops_only
 def transmit_front_modal(lane, plan, ws, row, r):
-    """The same of the kinds MODAL and NODE."""
+    """transmit_front for the kinds MODAL and NODE."""
     front = read(plan, row + f.FRONT)
     if front:
         update_modal_front(lane, plan, ws, row, front)
         shift_front(lane, plan, ws, front, r)
 
 
-flexible_loops_only(transmit_front_modal, lambda lane, plan, ws, row, r: None)
-
-
-def clear_hinge_response(lane, plan, ws, front, kind):
-    """U = 0 of a hinge of one degree of freedom that is held."""
+@holds_only
+def clear_hinge_response(lane, plan, ws, front, row):
+    """U = 0 for a locked hinge of one degree of freedom."""
+    kind = read(plan, row + f.KIND)
     if kind == REVOLUTE or kind == PRISMATIC:
         _, width, first, _ = extent(plan, front)
         for j in range(width - first + 1):
             store(lane, ws, read(plan, front + f.FRONT_U) + j, zero(lane))
 
 
-holds_only(clear_hinge_response, lambda lane, plan, ws, front, kind: None)
-
-
+@friction_only(otherwise=lambda lane, plan, ws, front, row, C: clear_hinge_response(lane, plan, ws, front, row))
 def hold_hinge_response(lane, plan, ws, front, row, C):
-    """At a hinge that is held: U of its axis, for what holds it [B 37], and 0 for 1/D, so that nothing answers."""
+    """Stuck hinge: U of its axis, for the holding force [B 37], and 0 for 1/D, so that it does not move."""
     kind = read(plan, row + f.KIND)
     if kind == REVOLUTE or kind == PRISMATIC:
         at, width, first, end = extent(plan, front)
@@ -277,12 +267,9 @@ def hold_hinge_response(lane, plan, ws, front, row, C):
         store(lane, ws, U + width, zero(lane))
 
 
-friction_only(hold_hinge_response,
-              lambda lane, plan, ws, front, row, C: clear_hinge_response(lane, plan, ws, front, read(plan, row + f.KIND)))
-
-
+@friction_only
 def hold_against_loops(lane, plan, ws, row):
-    """What holds a hinge, less the share of the loops: - U lambda [B 37]."""
+    """Subtract the contribution U lambda of the loops from the holding force of a hinge [B 37]."""
     front, kind = read(plan, row + f.FRONT), read(plan, row + f.KIND)
     if front and read(plan, row + f.SOLVED) == WELD and (kind == REVOLUTE or kind == PRISMATIC):
         at, width, first, end = extent(plan, front)
@@ -292,12 +279,9 @@ def hold_against_loops(lane, plan, ws, row):
             accumulate(lane, ws, gain + 7, -share)
 
 
-friction_only(hold_against_loops, lambda lane, plan, ws, row: None)
-
-
 @leaf
 def shift_front(lane, plan, ws, front, r):
-    """K to the origin of the inner body: moments of forces r away."""
+    """Shift K by r to the origin of the inner body."""
     at, width, first, end = extent(plan, front)
     K = line(at, width, f.FRONT_K)
     for j in range(first, end):
@@ -308,7 +292,7 @@ def shift_front(lane, plan, ws, front, r):
 # ---- inward: at a junction -----------------------------------------------------------------------------------------------
 @leaf
 def add_lines(lane, ws, to, width, source, s_width, n):
-    """The seven lines of K and k, some columns of them."""
+    """Add some columns of the seven lines of K and k."""
     quads, to, stride, source, s_stride = (quads_of(ws), pack_of(lane, to), pack_of(lane, width), pack_of(lane, source),
                                            pack_of(lane, s_width))
     for i in range(packs_until(lane, n)):
@@ -318,7 +302,7 @@ def add_lines(lane, ws, to, width, source, s_width, n):
 
 @leaf
 def add_entries(lane, ws, to, width, source, s_width, n, columns):
-    """A block of L, n rows of some columns."""
+    """Add a block of L, n rows of some columns."""
     quads = quads_of(ws)
     for j in range(n):
         for i in range(packs_until(lane, columns)):
@@ -327,7 +311,7 @@ def add_entries(lane, ws, to, width, source, s_width, n, columns):
 
 @leaf
 def add_transposed(lane, ws, to, width, source, s_width, n, columns):
-    """The same of a block that is on the other side of the diagonal."""
+    """Add a block of L that is on the other side of the diagonal."""
     for j in range(n):
         for i in range(columns):
             accumulate(lane, ws, to + width*i + j, load(lane, ws, source + s_width*j + i))
@@ -335,8 +319,8 @@ def add_transposed(lane, ws, to, width, source, s_width, n, columns):
 
 @leaf
 def add_path_compliance(lane, plan, ws, to, width, source, begin, n, other, columns):
-    """L + U^T D^-1 U of the hinges that a front has passed: the block of the n columns from `begin` on and those from `other` on,
-    above the diagonal only if they are the same.  Four rows at a time, which share what is loaded."""
+    """L + U^T D^-1 U of the hinges that a front has passed: the block of n columns from `begin` and those from `other`, only
+    above the diagonal if these are the same.  Four rows at a time share the loads."""
     quads, hinges, stride = quads_of(ws), read(plan, source + f.SOURCE_HINGES), read(plan, source + f.SOURCE_STRIDE)
     U, behind = read(plan, source + f.SOURCE_U), read(plan, source + f.SOURCE_WIDTH)
     for j in range(0, n*(hinges > 0), 4):
@@ -365,7 +349,7 @@ def assemble_block(lane, plan, ws, L, width, source, run, other):
         add_path_compliance(lane, plan, ws, L + width*to + o_to, width, source, begin, n, o_begin, o_n)
         if read(plan, source + f.SOURCE_ADDS) == f.ALL_OF_IT:
             add_entries(lane, ws, L + width*to + o_to, width, before, s_width, n, o_n)
-    else:                                                                   # the other comes first here
+    else:                                                                   # here the other run comes first
         add_path_compliance(lane, plan, ws, L + width*o_to + to, width, source, o_begin, o_n, begin, n)
         if read(plan, source + f.SOURCE_ADDS) == f.ALL_OF_IT:
             add_transposed(lane, ws, L + width*o_to + to, width, before, s_width, n, o_n)
@@ -406,12 +390,13 @@ def subtract_from(quads, ws, at, x):
 
 @leaf
 def eliminate(lane, ws, at, width, end, i, least):
-    """Row i of L out of the rows behind it, out of K and k; 0 for its pivot's inverse if it is not above `least`."""
+    """Eliminate row i of L from the rows after it and from K and k; its inverse pivot is 0 if the pivot does not exceed
+    `least`."""
     L = at + width*i
     d = inverse_above(load(lane, ws, L + i), least)
     store(lane, ws, line(at, width, f.FRONT_PIVOTS) + i, d)
     for j in range(i & -4, i + 1):
-        store(lane, ws, L + j, zero(lane))                                  # so that whole packs can be taken
+        store(lane, ws, L + j, zero(lane))                                  # so that whole packs can be processed
     for j in range(i + 1, end):
         subtract_row(lane, ws, at + width*j, load(lane, ws, L + j)*d, L, j, end)
     quads, row, K, stride = quads_of(ws), pack_of(lane, L), line(at, width, f.FRONT_K), pack_of(lane, width)
@@ -439,11 +424,11 @@ def largest_of(lane, ws, at, stride, rows):
 
 @leaf
 def set_limits(lane, pars, ws, diagonal, stride, to, rows, openness):
-    """What counts as a pivot, for the rows of one loop, from their entries on the diagonal before any elimination: not what is
-    left by rounding, nor what rows that only a closed loop makes redundant have while it is open: the square of its gap; nor what a
-    row has beside a singular position, s^2 of a distance s: rounding of positions would come out by 1/s in speeds, by 1/s^2 in
-    accelerations, while the row's own force goes with s."""
-    almost_closed = NEAR*inverse_above(NEAR, openness)                      # 1, or 0 of a loop that is wide open
+    """Pivot limits for the rows of one loop, from their diagonal entries before any elimination.  Below the limit are: rounding;
+    rows that are redundant only when the loop is closed, as long as it is open (order gap^2); and a row near a singular position,
+    of order s^2 at a distance s: there, rounding of positions would be amplified by 1/s in speeds and 1/s^2 in accelerations,
+    while the force of the row itself is of order s."""
+    almost_closed = NEAR*inverse_above(NEAR, openness)                      # 1, or 0 for a loop that is wide open
     least = (read(pars, f.LEAST_SHARE) + OPEN*almost_closed*openness)*largest_of(lane, ws, diagonal, stride, rows)
     for i in range(rows):
         store(lane, ws, to + i, larger(least, IMPLIED*load(lane, ws, diagonal + stride*i)))
@@ -451,18 +436,18 @@ def set_limits(lane, pars, ws, diagonal, stride, to, rows, openness):
 
 @leaf
 def scaling(lane, ws, diagonal, stride, limits, rows):
-    """Negative in the lanes where a row that counts has a small share of what a later one has."""
+    """Negative in lanes where an active row has a much smaller entry than a later one."""
     later, between = zero(lane), zero(lane)
     for i in range(rows - 1, -1, -1):
         entry = load(lane, ws, diagonal + stride*i)
-        between = smaller(between, (entry - load(lane, ws, limits + i))*(entry - UNEQUAL*later))        # negative between the two
+        between = smaller(between, (entry - load(lane, ws, limits + i))*(entry - UNEQUAL*later))  # negative between the two limits
         later = larger(later, entry)
     return between
 
 
 @leaf
 def exchange(lane, ws, a, b, chosen):
-    """Two numbers change places in the lanes in which `chosen` is positive."""
+    """Swap two numbers in the lanes where `chosen` is positive."""
     x, y = load(lane, ws, a), load(lane, ws, b)
     store(lane, ws, a, where_positive(chosen, y, x))
     store(lane, ws, b, where_positive(chosen, x, y))
@@ -470,14 +455,14 @@ def exchange(lane, ws, a, b, chosen):
 
 @sweep(needs="loops")
 def order_rows(lane, ws, at, width, column, rows, end):
-    """Rows and columns of a loop by their entries on the diagonal, the largest first: a row that holds almost nothing by itself
-    must not be a pivot for one that it merely resembles.  Each lane by itself, as its own scaling says."""
+    """Sort rows and columns of a loop by diagonal entry, largest first: a row that is almost redundant by itself must not be the
+    pivot for a similar one.  Each lane separately, according to its own scaling."""
     noinline()
     quads, diagonal = quads_of(ws), at + width*column + column
     order, limits = line(at, width, f.FRONT_ORDER) + column, line(at, width, f.FRONT_LAMBDA) + column
     unequal = -scaling(lane, ws, diagonal, width + 1, limits, rows)
     for i in range(rows):
-        store(lane, ws, order + i, where_positive(unequal, zero(lane) + (i + 1.0), zero(lane)))     # 0: as they came
+        store(lane, ws, order + i, where_positive(unequal, zero(lane) + (i + 1.0), zero(lane)))     # 0: unsorted
         for j in range(i):
             store(lane, ws, diagonal + width*i + j, load(lane, ws, diagonal + width*j + i))
     for first in range(rows - 1):
@@ -498,7 +483,8 @@ def order_rows(lane, ws, at, width, column, rows, end):
 
 @leaf
 def restore_order(lane, ws, order, values, scratch, rows):
-    """Numbers of a loop's rows as these came, in the lanes that have another order: 1 more than the place, or 0."""
+    """Undo the sorting of a loop's numbers, in the lanes that were sorted: entries of `order` are 1 + the original index, or
+    0."""
     if any_negative(-load(lane, ws, order)):
         for i in range(rows):
             found = load(lane, ws, values + i)
@@ -519,8 +505,9 @@ def assemble_sources(lane, plan, ws, junction):
         source = source + f.SOURCE_ROW + f.RUN*read(plan, source + f.N_RUNS)
 
 
+@loops_only(otherwise=lambda lane, plan, pars, ws, row, P, z: (P, z))
 def assemble_fronts(lane, plan, pars, ws, row, P, z):
-    """At a body: join the fronts that come, eliminate the loops whose paths meet here; P and z with what these loops hold."""
+    """At a body: join the incoming fronts and eliminate the loops whose paths meet here; returns P and z with these loops."""
     junction = read(plan, row + f.JUNCTION)
     while junction:
         assemble_sources(lane, plan, ws, junction)
@@ -529,7 +516,7 @@ def assemble_fronts(lane, plan, pars, ws, row, P, z):
         for c in range(read(plan, junction + f.N_CLOSED)):
             row = closed + f.CLOSED_ROW*c
             column, rows = read(plan, row + f.CLOSED_COLUMN), read(plan, row + f.CLOSED_ROWS)
-            openness = load(lane, ws, read(plan, row + f.CLOSED_MULTIPLIERS))           # left there by assemble_loop
+            openness = load(lane, ws, read(plan, row + f.CLOSED_MULTIPLIERS))           # stored there by assemble_loop
             add_compliance(lane, ws, read(plan, row + f.CLOSED_MULTIPLIERS), rows, at + width*column + column)
             set_limits(lane, pars, ws, at + width*column + column, width + 1, line(at, width, f.FRONT_LAMBDA) + column, rows,
                        openness)
@@ -548,12 +535,10 @@ def assemble_fronts(lane, plan, pars, ws, row, P, z):
     return P, z
 
 
-loops_only(assemble_fronts, lambda lane, plan, pars, ws, row, P, z: (P, z))
-
-
 # ---- outward ---------------------------------------------------------------------------------------------------------------
+@loops_only
 def apply_multipliers(lane, plan, ws, row):
-    """nu + W lambda: the response of a hinge to the multipliers, added where hinge_accelerate reads nu [JSC 4.5]."""
+    """nu + W lambda: add the response of a hinge to the multipliers, in place of nu, which hinge_accelerate reads [JSC 4.5]."""
     front = read(plan, row + f.FRONT)
     if front:
         at, width, first, end = extent(plan, front)
@@ -577,12 +562,9 @@ def apply_multipliers(lane, plan, ws, row):
             apply_multipliers_to_modes(lane, plan, ws, row, multipliers, first, end)
 
 
-loops_only(apply_multipliers, lambda lane, plan, ws, row: None)
-
-
 @leaf
 def back_substitute_junction(lane, plan, ws, junction, A):
-    """lambda = -L^-1 (K A + k + other lambda) of the loops that were eliminated at a junction [JSC 4.20]."""
+    """lambda = -L^-1 (K A + k + other lambda) of the loops eliminated at a junction [JSC 4.20]."""
     (at, width, end), closed = columns_of(plan, junction), junction + f.JUNCTION_ROW
     K, bias = line(at, width, f.FRONT_K), line(at, width, f.FRONT_BIAS)
     pivots, multipliers = line(at, width, f.FRONT_PIVOTS), line(at, width, f.FRONT_LAMBDA)
@@ -590,7 +572,7 @@ def back_substitute_junction(lane, plan, ws, junction, A):
         column, rows = read(plan, closed + f.CLOSED_ROW*c + f.CLOSED_COLUMN), read(plan, closed + f.CLOSED_ROW*c + f.CLOSED_ROWS)
         for i in range(column + rows - 1, column - 1, -1):
             gap = load(lane, ws, bias + i) + spatial_dot(load_strided(lane, ws, K + i, width), A)
-            for j in range(end - 1, i, -1):                                 # the newest last: the others do not wait for it
+            for j in range(end - 1, i, -1):  # latest result last, so that the other terms need not wait for it
                 gap = gap + load(lane, ws, at + width*i + j)*load(lane, ws, multipliers + j)
             store(lane, ws, multipliers + i, -gap*load(lane, ws, pivots + i))
         restore_order(lane, ws, line(at, width, f.FRONT_ORDER) + column, multipliers + column, pivots + column, rows)
@@ -601,7 +583,7 @@ def back_substitute_junction(lane, plan, ws, junction, A):
 
 @leaf
 def scatter_multipliers(lane, plan, ws, junction):
-    """The multipliers to the fronts that joined."""
+    """Copy the multipliers to the fronts that joined."""
     at, width, _ = columns_of(plan, junction)
     source = junction + f.JUNCTION_ROW + f.CLOSED_ROW*read(plan, junction + f.N_CLOSED)
     for _ in range(read(plan, junction + f.N_SOURCES)):
@@ -613,8 +595,9 @@ def scatter_multipliers(lane, plan, ws, junction):
         source = source + f.SOURCE_ROW + f.RUN*runs
 
 
+@loops_only
 def back_substitute_fronts(lane, plan, ws, row, A):
-    """At a body that moves with A: multipliers of the loops that were eliminated here, and back to the fronts that came."""
+    """At a body with acceleration A: multipliers of the loops eliminated here, copied back to the incoming fronts."""
     junction = read(plan, row + f.JUNCTION)
     if junction:
         junction = read(plan, junction + f.LAST_JUNCTION)
@@ -622,6 +605,3 @@ def back_substitute_fronts(lane, plan, ws, row, A):
         back_substitute_junction(lane, plan, ws, junction, A)
         scatter_multipliers(lane, plan, ws, junction)
         junction = read(plan, junction + f.PREVIOUS_JUNCTION)
-
-
-loops_only(back_substitute_fronts, lambda lane, plan, ws, row, A: None)

@@ -1,6 +1,6 @@
-"""Coordinates whose motion is given: locked where they are, or prescribed by piecewise polynomials in time [B 17].
+"""Coordinates with given motion: locked, or prescribed by piecewise polynomials in time [B 17].
 
-A hinge that is held is a weld to the sweeps that solve; its given acceleration is part of the remainder accelerations.
+Sweeps that solve for accelerations treat such a hinge as a weld; its given acceleration is part of the remainder acceleration.
 """
 import numpy as np
 
@@ -18,7 +18,7 @@ def hold_row(plan, j):
 
 @leaf
 def prescribed_speed(plan, j):
-    """Which entry of v a coordinate is that can be held; -1 if it is loose now."""
+    """Index in v of a coordinate that can be held; -1 if it is free now."""
     row = hold_row(plan, j)
     if read(plan, row + f.HOLD_MODE) == f.LOOSE:
         return -1
@@ -27,7 +27,7 @@ def prescribed_speed(plan, j):
 
 @leaf
 def last_start(tables, at, stride, n, t):
-    """The last of n rows from `at` on that starts at or before t; the first, if none does."""
+    """The last of n rows from `at` on that starts at or before t; the first if none does."""
     low, high = 0, n
     while high - low > 1:
         middle = (low + high)//2
@@ -40,7 +40,7 @@ def last_start(tables, at, stride, n, t):
 
 @leaf
 def piece_at(tables, term, t, t_piece):
-    """The piece of a term of a motion that holds at t_piece, and how long before t it starts."""
+    """The piece of a term of a motion that applies at t_piece, and the time from its start to t."""
     period, n = read(tables, term + f.TERM_PERIOD), int(read(tables, term + f.TERM_PIECES))
     if period > 0.0:
         turns = np.floor(t_piece/period)
@@ -77,7 +77,7 @@ def motion_at(tables, motion, terms, t, t_piece):
 
 @leaf
 def jerk_at(tables, motion, terms, t, t_piece):
-    """The rate of a motion's acceleration."""
+    """Rate of a motion's acceleration."""
     origin, found, term = read(tables, motion + f.MOTION_ORIGIN), 0.0, motion + f.MOTION_HEAD
     for _ in range(terms):
         piece, s = piece_at(tables, term, t - origin, t_piece - origin)
@@ -89,8 +89,9 @@ def jerk_at(tables, motion, terms, t, t_piece):
     return found
 
 
+@duals_only
 def move_in_time(lane, plan, tables, ws, row, with_state):
-    """Of duals whose time has tangents: how what is prescribed moves with it."""
+    """Duals whose time has tangents: tangents of prescribed coordinates."""
     time, given = read(plan, f.WS_TIME), read(plan, row + f.HOLD_GIVEN)
     motion, terms = read(plan, row + f.HOLD_MOTION), read(plan, row + f.HOLD_TERMS)
     for i in range(width_of(lane)):
@@ -102,19 +103,17 @@ def move_in_time(lane, plan, tables, ws, row, with_state):
             put_tangent(lane, ws, read(plan, row + f.HOLD_V), i, dt*a)
 
 
-duals_only(move_in_time, lambda lane, plan, tables, ws, row, with_state: None)
-
-
 @leaf
 def apply_prescribed_motion(lane, plan, tables, ws, with_state):
-    """What is given, where anything is."""
+    """Apply given motions, if there are any."""
     if read(plan, f.N_HOLDS):
         evaluate_prescribed_motion(lane, plan, tables, ws, with_state)
 
 
 @sweep(needs="holds")
 def evaluate_prescribed_motion(lane, plan, tables, ws, with_state):
-    """Given accelerations of all that is held at the time in ws; and, if asked for, its positions and rates, in the state."""
+    """Given accelerations of all held coordinates at the time in ws; if asked, also their positions and rates, written to the
+    state."""
     noinline()
     for j in range(read(plan, f.N_HOLDS)):
         row, time = hold_row(plan, j), read(plan, f.WS_TIME)
@@ -124,7 +123,7 @@ def evaluate_prescribed_motion(lane, plan, tables, ws, with_state):
             q, v, a, before, before_piece = 0.0, 0.0, 0.0, np.nan, np.nan
             for i in range(width_of(lane)):
                 t, t_piece = get_lane(lane, ws, time, i), get_lane(lane, ws, time + 1, i)
-                if t != before or t_piece != before_piece:                  # lanes at one time share it
+                if t != before or t_piece != before_piece:                  # lanes at the same time share the evaluation
                     q, v, a = motion_at(tables, read(plan, row + f.HOLD_MOTION), read(plan, row + f.HOLD_TERMS), t, t_piece)
                     before, before_piece = t, t_piece
                 put_lane(lane, ws, given, i, a)
@@ -136,38 +135,33 @@ def evaluate_prescribed_motion(lane, plan, tables, ws, with_state):
             store(lane, ws, read(plan, row + f.HOLD_V), zero(lane))
 
 
+@holds_only
 def zero_prescribed_accelerations(lane, plan, ws):
-    """Nothing that is held changes."""
+    """Set all given accelerations to zero."""
     for j in range(read(plan, f.N_HOLDS)):
         store(lane, ws, read(plan, hold_row(plan, j) + f.HOLD_GIVEN), zero(lane))
 
 
-holds_only(zero_prescribed_accelerations, lambda lane, plan, ws: None)
-
-
+@holds_only
 def prescribe_speed_jumps(lane, plan, ws):
-    """What is put where vdot will be is given."""
+    """Take the given accelerations from the place of vdot."""
     for j in range(read(plan, f.N_HOLDS)):
         row = hold_row(plan, j)
         store(lane, ws, read(plan, row + f.HOLD_GIVEN), load(lane, ws, read(plan, row + f.HOLD_VDOT)))
 
 
-holds_only(prescribe_speed_jumps, lambda lane, plan, ws: None)
-
-
+@holds_only
 def store_prescribed_accelerations(lane, plan, ws):
-    """vdot of what is held."""
+    """Copy the given accelerations to vdot."""
     for j in range(read(plan, f.N_HOLDS)):
         row = hold_row(plan, j)
         if read(plan, row + f.HOLD_MODE) != f.LOOSE:
             store(lane, ws, read(plan, row + f.HOLD_VDOT), load(lane, ws, read(plan, row + f.HOLD_GIVEN)))
 
 
-holds_only(store_prescribed_accelerations, lambda lane, plan, ws: None)
-
-
+@holds_only
 def eliminate_prescribed(lane, plan, ws, M, b):
-    """In M a = b, rows and columns of what is held: nothing is left to solve there."""
+    """Replace the rows and columns of held coordinates in M a = b by those of the identity."""
     n = read(plan, f.NV)
     for j in range(read(plan, f.N_HOLDS)):
         i = prescribed_speed(plan, j)
@@ -179,17 +173,12 @@ def eliminate_prescribed(lane, plan, ws, M, b):
             store(lane, ws, b + i, zero(lane))
 
 
-holds_only(eliminate_prescribed, lambda lane, plan, ws, M, b: None)
-
-
+@holds_only
 def zero_prescribed_columns(lane, plan, ws, J, rows):
-    """In a Jacobian of so many rows, columns of what is held."""
+    """Zero the columns of held coordinates in a Jacobian."""
     n = read(plan, f.NV)
     for j in range(read(plan, f.N_HOLDS)):
         i = prescribed_speed(plan, j)
         if i >= 0:
             for c in range(rows):
                 store(lane, ws, J + n*c + i, zero(lane))
-
-
-holds_only(zero_prescribed_columns, lambda lane, plan, ws, J, rows: None)

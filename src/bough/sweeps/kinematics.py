@@ -1,10 +1,10 @@
-"""Root to tips along a route: where bodies and places on them are, how they move, and what each speed does there.
+"""Root to tips along a route: positions, velocities and accelerations of bodies and of points on them, and their Jacobians.
 
-A route is the hinges on the paths from the ground to some places, inner before outer: what is not on it costs nothing.  Places are
-fixed on bodies of the route's hinges.  Gravity has no part in it: accelerations are those that can be seen.
+A route lists the hinges on the paths from the ground to some frames, inner before outer; other hinges are not visited.  The
+frames are fixed in bodies of the route's hinges.  Accelerations do not include gravity.
 """
 from bough.kernels.algebra import IDENTITY, ZERO, compose, cross, rotate, rotate_spatial, shift_motion
-from bough.kernels.hinges import FREE, MODAL, NODE, hinge_add, hinge_column, hinge_move, n_speeds
+from bough.kernels.hinges import FREE, MODAL, NODE, hinge_add, hinge_column, n_speeds
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (add, flexible_only, load3, load9, load_spatial, noinline, read, read3, read9, scale,
                                  store, sub, zero)
@@ -12,15 +12,15 @@ from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.blocks import load_strided, store_strided
 from bough.sweeps.closures import point_acceleration
-from bough.sweeps.modes import (body_attitude, flex_of, inboard_shapes, modal_add, modal_move, modal_row, modal_speeds,
+from bough.sweeps.modes import (body_attitude, flex_of, inboard_shapes, modal_add, modal_row, modal_speeds,
                                 node_shapes, shape_motion, shape_rate, with_modal_bias)
-from bough.sweeps.tree_motion import compute_sines, hinge_attitude, hinge_row, load_motion, record_of
+from bough.sweeps.tree_motion import compute_sines, hinge_attitude, hinge_row, load_motion, move_outward, record_of, sines_of
 from bough.sweeps.schema import frame_blocks
 
 
 @leaf
 def traced(plan, k):
-    """Where position and velocity of the origin of body k are."""
+    """Where position and velocity of the origin of body k are stored."""
     return read(plan, f.WS_MASS) + k*f.TRACED_ROW
 
 
@@ -31,28 +31,22 @@ def place_hinge(route, j):
 
 @leaf
 def scatter_along(lane, plan, pars, ws, route, moving):
-    """Attitudes of the bodies on a route into their records, positions behind all of ws; and, of what moves, rates, accelerations
-    and velocities.  Whether it does is a constant: what that excludes is not compiled."""
+    """Attitudes of the bodies on a route into their records, and positions after all else in ws; if `moving`, also rates,
+    accelerations and velocities.  `moving` is a compile-time constant."""
     store(lane, ws, record_of(plan, 0) + f.ATTITUDE, (IDENTITY, ZERO, (ZERO, ZERO)))
     store(lane, ws, traced(plan, 0), (ZERO, ZERO))
     compute_sines(lane, plan, ws)
-    sines = read(plan, f.WS_SINES) - read(plan, f.WS_X), read(plan, f.WS_COSINES) - read(plan, f.WS_X)
+    sines = sines_of(plan)
     for n in range(read(route, f.ROUTE_HINGES)):
         k = read(route, f.ROUTE_HEAD + n)
-        row, place = hinge_row(plan, k), k*f.HINGE_PARS
+        row = hinge_row(plan, k)
         i, kind, record = read(plan, row + f.INNER), read(plan, row + f.KIND), read(plan, row + f.RECORD)
         C_i, omega_i, A = load_motion(lane, ws, record_of(plan, i))
         p, v_i = load_spatial(lane, ws, traced(plan, i))
-        F, r = compose(C_i, read9(pars, place + f.PLACE_C)), rotate(C_i, read3(pars, place + f.PLACE_R))
-        if kind < MODAL:
-            C, r, sigma, a = hinge_move(lane, kind, F, r, omega_i, ws, read(plan, row + f.Q), read(plan, row + f.V), sines)
-        else:
-            C, r, sigma, a = modal_move(lane, plan, pars, ws, row, F, r, omega_i)
+        F, C, r, omega, A = move_outward(lane, plan, pars, ws, k, C_i, omega_i, A, sines)                  # [S 44], [S 46-47]
         store(lane, ws, record + f.ATTITUDE, C)
         store(lane, ws, traced(plan, k) + f.TRACED_POSITION, add(p, r))
         if moving:
-            omega = add(omega_i, sigma)                                                    # [S 44]
-            A = add(shift_motion(r, A), (cross(omega_i, sigma), a))                        # [S 46-47]
             V = shift_motion(r, (omega_i, v_i))
             if kind < MODAL:
                 A = hinge_add(lane, kind, F, C, A, ws, read(plan, row + f.VDOT))
@@ -66,31 +60,29 @@ def scatter_along(lane, plan, pars, ws, route, moving):
 
 @sweep
 def trace_positions(lane, plan, pars, ws, route):
-    """scatter_along of what stands still."""
+    """scatter_along for positions only."""
     noinline()
     scatter_along(lane, plan, pars, ws, route, False)
 
 
 @sweep
 def trace_motion(lane, plan, pars, ws, route):
-    """The same of what moves."""
+    """scatter_along with velocities and accelerations."""
     noinline()
     scatter_along(lane, plan, pars, ws, route, True)
 
 
+@flexible_only(otherwise=lambda lane, plan, ws, row, A, V: (A, V))
 def modal_motion(lane, plan, ws, row, A, V):
-    """hinge_add of the kinds MODAL and NODE, of acceleration and velocity."""
+    """hinge_add of the kinds MODAL and NODE, for acceleration and velocity."""
     vdot = read(plan, modal_row(plan, read(plan, row + f.FLEX)) + f.VDOT)
     A = modal_add(lane, plan, ws, row, with_modal_bias(lane, plan, ws, row, A), vdot)
     return A, modal_add(lane, plan, ws, row, V, modal_speeds(lane, plan, row))
 
 
-flexible_only(modal_motion, lambda lane, plan, ws, row, A, V: (A, V))
-
-
 @sweep
 def fill_frames(lane, plan, ws, route, spots, to, moving):
-    """Positions and attitudes of all places of a route, and, of what moves, velocities and accelerations: FRAMES from `to` on."""
+    """Positions and attitudes of all frames of a route and, if moving, velocities and accelerations: FRAMES at `to`."""
     noinline()
     n = read(route, f.ROUTE_PLACES)
     positions, attitudes, velocities, accelerations, _ = frame_blocks(n)
@@ -115,13 +107,13 @@ def clear_columns(lane, plan, ws, to):
 
 @leaf
 def column_start(plan, row, to):
-    """Where the first column of a hinge is."""
+    """Position of the first column of a hinge."""
     return to + read(plan, row + f.TAU) - read(plan, f.WS_U)
 
 
 @sweep
 def fill_columns(lane, plan, pars, ws, route, spots, to):
-    """The Jacobian of the route's place, row by row from `to` on: [angular, linear] velocity for each speed."""
+    """Jacobian of the route's frame, row by row at `to`: [angular, linear] velocity per unit of each speed."""
     noinline()
     clear_columns(lane, plan, ws, to)
     k = place_hinge(route, 0)
@@ -144,8 +136,8 @@ def fill_columns(lane, plan, pars, ws, route, spots, to):
 def fill_column_rates(lane, plan, pars, ws, route, spots, to):
     """The rate of that Jacobian, after trace_motion [B 25].
 
-    A column H_j turns with the body whose axes it is fixed in: H_j' = (w x a, w x l), and of the place that is `arm` from the
-    hinge it is (a', l' + a' x arm + a x arm')."""
+    A column H_j rotates with the body in whose axes it is fixed: H_j' = (w x a, w x l).  At the frame, `arm` from the hinge, its
+    rate is (a', l' + a' x arm + a x arm')."""
     noinline()
     clear_columns(lane, plan, ws, to)
     k = place_hinge(route, 0)
@@ -161,7 +153,7 @@ def fill_column_rates(lane, plan, pars, ws, route, spots, to):
             (C, omega, _), first = load_motion(lane, ws, read(plan, row + f.RECORD)), column_start(plan, row, to)
             for j in range(n_speeds(kind)):
                 a, x = hinge_column(kind, hinge_attitude(pars, k), C, j)
-                turning = cross(omega, a), scale(0.0 if kind == FREE else 1.0, cross(omega, x))         # F of FREE is the ground's
+                turning = cross(omega, a), scale(0.0 if kind == FREE else 1.0, cross(omega, x))  # F of FREE is fixed in the ground
                 store_strided(lane, ws, first + j, read(plan, f.NV), moved_column((a, x), turning, arm, rate))
         else:
             fill_modal_column_rates(lane, plan, pars, ws, row, arm, rate, to)
@@ -169,13 +161,14 @@ def fill_column_rates(lane, plan, pars, ws, route, spots, to):
 
 @leaf
 def moved_column(H, H_rate, arm, rate):
-    """The rate of a column that is carried along `arm`, which changes at `rate`."""
+    """Rate of a column (with rate `turning`) carried along `arm`, which changes at `rate`."""
     turning, sliding = shift_motion(arm, H_rate)
     return turning, add(sliding, cross(H[0], rate))
 
 
+@flexible_only
 def fill_modal_columns(lane, plan, ws, row, arm, to):
-    """Columns of a body's modes: by the shapes of a node on the route, less those of the inboard node."""
+    """Columns of a body's modes: shapes of a node on the route, less those of the inboard node."""
     flex, n = flex_of(plan, row)
     C, first = body_attitude(lane, plan, ws, flex), column_start(plan, modal_row(plan, flex), to)
     shapes, sign = inboard_shapes(lane, plan, flex), -1.0
@@ -189,11 +182,9 @@ def fill_modal_columns(lane, plan, ws, row, arm, to):
         store_strided(lane, ws, first + j, read(plan, f.NV), add(before, scale(sign, shift_motion(arm, shape))))
 
 
-flexible_only(fill_modal_columns, lambda lane, plan, ws, row, arm, to: None)
-
-
+@flexible_only
 def fill_modal_column_rates(lane, plan, pars, ws, row, arm, rate, to):
-    """The same of their rates: shapes turn with the body, and change with its deformation."""
+    """Rates of these columns: shapes rotate with the body, and change with its deformation."""
     flex, n = flex_of(plan, row)
     C, first = body_attitude(lane, plan, ws, flex), column_start(plan, modal_row(plan, flex), to)
     omega, sign = load3(lane, ws, read(plan, modal_row(plan, flex) + f.RECORD) + f.RATE), -1.0
@@ -208,6 +199,3 @@ def fill_modal_column_rates(lane, plan, pars, ws, row, arm, rate, to):
         turning = add(within, (cross(omega, H[0]), cross(omega, H[1])))
         before = load_strided(lane, ws, first + j, read(plan, f.NV))         # of the other node of the body
         store_strided(lane, ws, first + j, read(plan, f.NV), add(before, scale(sign, moved_column(H, turning, arm, rate))))
-
-
-flexible_only(fill_modal_column_rates, lambda lane, plan, pars, ws, row, arm, rate, to: None)

@@ -1,7 +1,7 @@
-"""What acts on the tree besides joint torques of the caller: constants, time tables, inputs, springs, wheels, wrenches.
+"""Loads other than the caller's joint torques: constants, time tables, inputs, springs, wheels, wrenches.
 
 `u` (see `compile.layout`) starts as the caller's controls; constants, tables, inputs and springs are added to it.  Wheels,
-wrenches, force elements and central gravity then act on bodies, through the applied wrench in a body's slot (about its origin, in
+wrenches, force elements and central gravity act on bodies, through the applied wrench in a body's slot (about its origin, in
 inertial axes), which every dynamics sweep subtracts.
 """
 
@@ -24,7 +24,7 @@ from bough.sweeps.tanks import apply_slosh, apply_tanks
 
 @leaf
 def piecewise(tables, at, pieces, t, t_piece):
-    """Value at t of the cubic piece that holds at t_piece; before the first piece its start value."""
+    """Value at t of the cubic piece that applies at t_piece; the start value before the first piece."""
     row = last_start(tables, at, f.PIECE, pieces, t_piece)
     s = max(t - read(tables, row), 0.0)
     return read(tables, row + 1) + s*(read(tables, row + 2) + s*(read(tables, row + 3) + s*read(tables, row + 4)))
@@ -32,7 +32,7 @@ def piecewise(tables, at, pieces, t, t_piece):
 
 @leaf
 def piecewise_slope(tables, at, pieces, t, t_piece):
-    """The rate of it; zero before the first piece."""
+    """Its rate; zero before the first piece."""
     row = last_start(tables, at, f.PIECE, pieces, t_piece)
     s = t - read(tables, row)
     if s < 0.0:
@@ -42,10 +42,10 @@ def piecewise_slope(tables, at, pieces, t, t_piece):
 
 @leaf
 def gather_inputs(lane, plan, pars, tables, ws):
-    """u = controls, which are there already, + constants + time tables + inputs - springs and dampers.
+    """u = controls (already there) + constants + time tables + inputs - springs and dampers.
 
-    Time comes as two numbers, t and a time inside the current step: where a table jumps at the end of a step, the
-    step's last stage still belongs to the piece before the jump."""
+    Time is given by two numbers, t and a time inside the current step: if a table jumps at the end of a step, the last stage of the
+    step still uses the piece before the jump."""
     for i in range(read(plan, f.N_CONSTANTS)):
         accumulate(lane, ws, read(plan, f.WS_U) + i, read(pars, read(plan, f.PAR_INPUTS) + i))
     for j in range(read(plan, f.N_TABLES)):
@@ -72,8 +72,9 @@ def gather_inputs(lane, plan, pars, tables, ws):
     apply_frictions(lane, plan, pars, ws)
 
 
+@duals_only
 def add_table_slopes(lane, plan, tables, ws, row):
-    """Of duals whose time has tangents: what these add to a time table's target."""
+    """Duals whose time has tangents: add the resulting tangent of a time table to its target."""
     time, target = read(plan, f.WS_TIME), read(plan, row + f.TABLE_TARGET)
     for i in range(width_of(lane)):
         slope = piecewise_slope(tables, read(plan, row + f.TABLE_AT), read(plan, row + f.TABLE_PIECES),
@@ -81,12 +82,9 @@ def add_table_slopes(lane, plan, tables, ws, row):
         put_tangent(lane, ws, target, i, get_tangent(lane, ws, target, i) + slope*get_tangent(lane, ws, time, i))
 
 
-duals_only(add_table_slopes, lambda lane, plan, tables, ws, row: None)
-
-
 @leaf
 def gather_ports(lane, plan, pars, ws):
-    """Add the inputs to what they act on: torques, motors, wrenches, rests of lines."""
+    """Add the inputs to their targets: torques, motors, wrenches, rest lengths of lines."""
     for j in range(read(plan, f.N_PORTS)):
         row = read(plan, f.PORTS) + j*f.PORT_ROW
         accumulate(lane, ws, read(plan, row + f.PORT_TARGET), port_share(lane, plan, pars, ws, j))
@@ -94,7 +92,7 @@ def gather_ports(lane, plan, pars, ws):
 
 @leaf
 def port_share(lane, plan, pars, ws, j):
-    """What an input adds to what it acts on."""
+    """Contribution of an input to its target."""
     source = read(plan, read(plan, f.PORTS) + j*f.PORT_ROW + f.PORT_SOURCE)
     return read(pars, read(plan, f.PAR_PORTS) + j*f.PORT_PARS + f.PORT_FACTOR)*load(lane, ws, source)
 
@@ -107,14 +105,14 @@ def clear_slots(lane, plan, ws):
 
 @leaf
 def apply_loads(lane, plan, pars, ws):
-    """Fill the slots, where there are any."""
+    """Fill the slots, if there are any."""
     if read(plan, f.HAS_LOADS):
         fill_slots(lane, plan, pars, ws)
 
 
 @leaf
 def apply_loads_to_moving(lane, plan, pars, ws):
-    """The same where accelerations are given, and in orbit those of the tree against its mass center."""
+    """apply_loads with given accelerations; in orbit these are relative to the mass center of the tree."""
     apply_loads(lane, plan, pars, ws)
     if read(plan, f.IN_ORBIT):
         take_mean_from_loads(lane, plan, pars, ws)
@@ -134,7 +132,7 @@ def fill_slots(lane, plan, pars, ws):
 
 @leaf
 def apply_body_loads(lane, plan, pars, ws):
-    """The slots with what needs nothing but the motion of the body that it acts on: wheels and external wrenches."""
+    """Fill the slots with loads that depend only on the motion of their own body: wheels and external wrenches."""
     clear_slots(lane, plan, ws)
     for j in range(read(plan, f.N_WHEELS)):
         apply_wheel(lane, plan, pars, ws, j)
@@ -146,7 +144,7 @@ def apply_body_loads(lane, plan, pars, ws):
 def apply_wheel(lane, plan, pars, ws, j):
     """Gyroscopic torque and reaction of an embedded wheel [S 53], [B 2].
 
-    Constant speed: h = J Omega, the body's inertia contains the wheel.  Driven by a motor: the wheel turns freely about its
+    Constant speed: h = J Omega, and the body's inertia contains the wheel.  Driven by a motor: the wheel turns freely about its
     axis e, so the body's inertia is without J e e^T, and h = J (Omega + e.omega), h' = motor torque."""
     row, p = read(plan, f.WHEELS) + j*f.WHEEL_ROW, read(plan, f.PAR_WHEELS) + j*f.WHEEL_PARS
     k = read(plan, row + f.WHEEL_HINGE)
@@ -164,15 +162,15 @@ def apply_wheel(lane, plan, pars, ws, j):
 
 @leaf
 def apply_wrench(lane, plan, pars, ws, j):
-    """Add an external wrench to what acts on its body."""
+    """Add an external wrench to the slot of its body."""
     k, arm, wrench = wrench_at(lane, plan, pars, ws, j)
     accumulate(lane, ws, read(plan, hinge_row(plan, k) + f.SLOT), shift_wrench(arm, wrench))
 
 
 @leaf
 def wrench_at(lane, plan, pars, ws, j):
-    """An external wrench, given at a point of a body in its axes or the world's: the body, the point from its origin, the wrench
-    about it."""
+    """An external wrench, given at a point of a body in body or world axes: the body, the vector from its origin to the point,
+    and the wrench about the point."""
     row, p = read(plan, f.WRENCHES) + j*f.WRENCH_ROW, read(plan, f.PAR_WRENCHES) + j*f.WRENCH_PARS
     k = read(plan, row + f.WRENCH_HINGE)
     C = load9(lane, ws, record_of(plan, k) + f.ATTITUDE)

@@ -1,6 +1,6 @@
-"""Closed loops for the dense method: rows of their Jacobian, and the multipliers out of the factors of the mass matrix.
+"""Closed loops in the dense method: rows of their Jacobian, and multipliers from the factors of the mass matrix.
 
-    J M^-1 J^T lambda = -(J M^-1 (tau - h) + gamma)         M = U^T D U, all of it in M's own factors
+    J M^-1 J^T lambda = -(J M^-1 (tau - h) + gamma)         M = U^T D U, all from the factors of M
 """
 from bough.kernels.algebra import shift_wrench, spatial_dot, unrotate_spatial
 from bough.kernels.hinges import MODAL, NODE, hinge_column, n_speeds
@@ -20,8 +20,8 @@ from bough.sweeps.tree_motion import hinge_attitude, hinge_row
 
 @leaf
 def project_path(lane, plan, pars, ws, k, meet, X, to, mirror):
-    """Carry a wrench X from body k to the body `meet`; its share along each hinge is put from `to` on, where the shares of modes
-    add up.  In a symmetric matrix `mirror` is the head of the column that is the same; else it is NOTHING."""
+    """Carry a wrench X from body k to body `meet`.  Its component along each hinge is stored from `to` on; contributions to modes
+    are added up.  In a symmetric matrix `mirror` is the start of the transposed column; otherwise NOTHING."""
     while k != meet:
         row = hinge_row(plan, k)
         kind, record = read(plan, row + f.KIND), read(plan, row + f.RECORD)
@@ -37,7 +37,7 @@ def project_path(lane, plan, pars, ws, k, meet, X, to, mirror):
 
 @leaf
 def mirrored(plan, mirror, i):
-    """Entry i of a column."""
+    """Entry i of the transposed column."""
     if mirror is None:
         return NOTHING
     return mirror + read(plan, f.NV)*i
@@ -45,14 +45,15 @@ def mirrored(plan, mirror, i):
 
 @leaf
 def store_entry(lane, ws, at, mirror, entry):
-    """An entry, and its copy if it has a mirror."""
+    """Store an entry and its mirror image, if there is one."""
     store(lane, ws, at, entry)
     if mirror is not None:
         store(lane, ws, mirror, entry)
 
 
+@flexible_only
 def project_path_on_modes(lane, plan, ws, row, X, to, mirror):
-    """The share of the modes: by the shapes of a node, less those of the inboard node."""
+    """Components along the modes: shapes of a node, less those of the inboard node."""
     flex, n = flex_of(plan, row)
     first = read(plan, modal_row(plan, flex) + f.TAU) - read(plan, f.WS_U)
     X_b = unrotate_spatial(body_attitude(lane, plan, ws, flex), X)
@@ -68,9 +69,6 @@ def project_path_on_modes(lane, plan, ws, row, X, to, mirror):
             store_entry(lane, ws, to + first + i, mirrored(plan, mirror, first + i), entry)
 
 
-flexible_only(project_path_on_modes, lambda lane, plan, ws, row, X, to, mirror: None)
-
-
 @leaf
 def loop_row(plan, loop):
     return read(plan, f.LOOPS) + loop*f.LOOP_ROW
@@ -78,7 +76,7 @@ def loop_row(plan, loop):
 
 @leaf
 def loop_jacobian(lane, plan, pars, ws, at):
-    """A row of nv numbers for each multiplier from `at` on, after assemble_loops and before any sweep inward."""
+    """nv numbers for each multiplier from `at` on, after assemble_loops and before any inward sweep."""
     nv = read(plan, f.NV)
     for i in range(nv*read(plan, f.N_MULTIPLIERS)):
         store(lane, ws, at + i, zero(lane))
@@ -97,7 +95,7 @@ def loop_jacobian(lane, plan, pars, ws, at):
 
 @leaf
 def transform_jacobian(lane, plan, ws, J):
-    """J U^-1 in place of J."""
+    """Replace J by J U^-1."""
     n, M = read(plan, f.NV), read(plan, f.WS_MASS)
     for c in range(read(plan, f.N_MULTIPLIERS)):
         y = J + n*c
@@ -118,14 +116,14 @@ def product(lane, plan, ws, a, b):
 
 @leaf
 def multiplier_blocks(plan):
-    """Order of the equations of multipliers, and in that order limits of their pivots and their right sides."""
+    """Positions of the row order of the multipliers' equations and, in that order, pivot limits and right sides."""
     at, (_, _, _, order, limits, balance, _) = read(plan, f.WS_MASS), dense_method(read(plan, f.NV), read(plan, f.N_MULTIPLIERS))
     return at + order, at + limits, at + balance
 
 
 @leaf
 def limits_of_rows(lane, plan, pars, ws, S):
-    """What counts as a pivot, from the diagonal of S, and from how far a loop is open, which is where its multipliers will be."""
+    """Pivot limits from the diagonal of S and from the gap of each loop, which is stored in place of its multipliers."""
     m, x, (_, limits, _) = read(plan, f.N_MULTIPLIERS), read(plan, f.WS_MULTIPLIERS), multiplier_blocks(plan)
     for c in range(m):
         store(lane, ws, limits + c, zero(lane))
@@ -140,7 +138,7 @@ def limits_of_rows(lane, plan, pars, ws, S):
 
 @leaf
 def system_of_multipliers(lane, plan, pars, ws, J, S, b):
-    """S = J M^-1 J^T, and what it must balance."""
+    """S = J M^-1 J^T and its right side."""
     n, m, x = read(plan, f.NV), read(plan, f.N_MULTIPLIERS), read(plan, f.WS_MULTIPLIERS)
     balance = multiplier_blocks(plan)[2]
     for c in range(m):
@@ -162,7 +160,7 @@ def system_of_multipliers(lane, plan, pars, ws, J, S, b):
 
 @leaf
 def order_of_rows(lane, plan, ws, S):
-    """The equations of each loop by their diagonal, the largest first, in each lane by itself."""
+    """Sort the equations of each loop by diagonal entry, largest first, each lane separately."""
     m, x, (order, limits, balance) = read(plan, f.N_MULTIPLIERS), read(plan, f.WS_MULTIPLIERS), multiplier_blocks(plan)
     for loop in range(read(plan, f.N_LOOPS)):
         first, rows = read(plan, loop_row(plan, loop) + f.LOOP_MULTIPLIERS) - x, read(plan, loop_row(plan, loop) + f.LOOP_ROWS)
@@ -183,7 +181,7 @@ def order_of_rows(lane, plan, ws, S):
 
 @leaf
 def solve_multipliers(lane, plan, ws, S):
-    """S lambda = what it must balance; redundant rows get no multiplier [JSC 4.20]."""
+    """Solve S lambda = right side; redundant rows get no multiplier [JSC 4.20]."""
     m, x, (order, limits, balance) = read(plan, f.N_MULTIPLIERS), read(plan, f.WS_MULTIPLIERS), multiplier_blocks(plan)
     factor_dense(lane, ws, S, balance, m, limits)
     back_substitute_dense(lane, ws, S, balance, m)
@@ -194,8 +192,9 @@ def solve_multipliers(lane, plan, ws, S):
         store(lane, ws, x + c, load(lane, ws, balance + c))
 
 
+@loops_only
 def solve_loops_dense(lane, plan, pars, ws, b):
-    """Multipliers, and their forces added to b, which is (tau - h) U^-1; the factors of M are at WS_MASS."""
+    """Multipliers, and their forces added to b = (tau - h) U^-1; the factors of M are at WS_MASS."""
     n, m = read(plan, f.NV), read(plan, f.N_MULTIPLIERS)
     at, (_, J, S, _, _, _, _) = read(plan, f.WS_MASS), dense_method(n, m)
     J, S = at + J, at + S
@@ -209,6 +208,3 @@ def solve_loops_dense(lane, plan, pars, ws, b):
         multiplier = load(lane, ws, read(plan, f.WS_MULTIPLIERS) + c)
         for j in range(n):
             accumulate(lane, ws, b + j, multiplier*load(lane, ws, J + n*c + j))
-
-
-loops_only(solve_loops_dense, lambda lane, plan, pars, ws, b: None)

@@ -1,7 +1,7 @@
-"""The modal step of the sweeps: what nodes carry is added to the modes, and these are eliminated like hinges [JR 62-63].
+"""Flexible bodies in the sweeps: loads at nodes are added to the modes, which are eliminated like hinges [JR 62-63].
 
-A mode has a row (D, g, z_f) in the modal record, see `sweeps.modes`; of D the upper triangle counts.  The body's inertia P and
-bias z are in body axes here, at its origin.
+A mode has a row (D, g, z_f) in the modal record, see `sweeps.modes`; D is stored as its upper triangle.  The body's inertia P and
+bias z are about its origin, here in body axes.
 """
 from bough.kernels.algebra import (ZERO, inertia_times, isotropic, outer, rotate, rotate_inertia, rotate_spatial, rotate_sym,
                                    shift_inertia, shift_wrench, skew, spatial_dot, sym_outer, transpose, unrotate,
@@ -27,7 +27,7 @@ def own_inertia(lane, plan, pars, ws, flex):
 # ---- inward: articulated inertia ---------------------------------------------------------------------------------------
 @leaf
 def gather_node(lane, plan, pars, ws, row, P, z, r):
-    """What a node carries is added to the modes, g += S P Pi, D += Pi^T P Pi, z_f += Pi^T z, and to the body [JR 62]."""
+    """Add inertia and bias at a node to the modes, g += S P Pi, D += Pi^T P Pi, z_f += Pi^T z, and to the body [JR 62]."""
     flex, n = flex_of(plan, row)
     rows, length, at_g, _ = mode_rows(lane, plan, flex, n)
     C, (shapes, blocks) = body_attitude(lane, plan, ws, flex), node_shapes(plan, row)
@@ -44,7 +44,7 @@ def gather_node(lane, plan, pars, ws, row, P, z, r):
 
 @leaf
 def shift_to_inboard(lane, plan, ws, flex, n, P, z):
-    """Modes that move the inboard node move the body under it: D - g Pi - Pi g + Pi P Pi, g - P Pi, z_f - Pi z [JR 62]."""
+    """Modes that move the inboard node move the body relative to it: D - g Pi - Pi g + Pi P Pi, g - P Pi, z_f - Pi z [JR 62]."""
     (rows, length, at_g, at_z), shapes = mode_rows(lane, plan, flex, n), inboard_shapes(lane, plan, flex)
     for j in range(n):
         Pi, mode = load_spatial(lane, ws, shapes + 6*j), rows + length*j
@@ -53,7 +53,7 @@ def shift_to_inboard(lane, plan, ws, flex, n, P, z):
         accumulate(lane, ws, mode + at_z, -spatial_dot(Pi, z))
         store(lane, ws, mode + at_g, reduced)
         accumulate(lane, ws, mode + j, -spatial_dot(Pi, add(g, reduced)))
-        for i in range(j):                                      # g of i < j is reduced already: Pi_i.g_j + Pi_j.(g_i - P Pi_i)
+        for i in range(j):                                      # g of i < j has been reduced: Pi_i.g_j + Pi_j.(g_i - P Pi_i)
             earlier = load_spatial(lane, ws, rows + length*i + at_g)
             lost = spatial_dot(load_spatial(lane, ws, shapes + 6*i), g) + spatial_dot(Pi, earlier)
             accumulate(lane, ws, rows + length*i + j, -lost)
@@ -61,7 +61,7 @@ def shift_to_inboard(lane, plan, ws, flex, n, P, z):
 
 @leaf
 def schur_inertia(lane, ws, rows, length, at_g, n):
-    """sum g D^-1 g^T, block by block: all at once do not fit the registers."""
+    """sum g D^-1 g^T, block by block, since all blocks together do not fit in registers."""
     no = zero(lane)
     A, B, C = (no, no, no, no, no, no), (no, no, no, no, no, no, no, no, no), (no, no, no, no, no, no)
     for j in range(n):
@@ -90,8 +90,9 @@ def schur_bias(lane, ws, rows, length, at_g, n):
     return z
 
 
+@implicit_only
 def stiffen_modes(lane, plan, pars, ws, row):
-    """g D + g^2 K of the modes, added to their mass; of it the upper triangle counts [B 30]."""
+    """Add g D + g^2 K to the modal mass (upper triangle) [B 30]."""
     (flex, n), at = flex_of(plan, row), read(plan, f.WS_IMPLICIT)
     (rows, length, _, _), elastic = mode_rows(lane, plan, flex, n), body_parameters(plan, flex)[3]
     rate, place = load(lane, ws, at + f.IMPLICIT_RATE), load(lane, ws, at + f.IMPLICIT_PLACE)
@@ -104,9 +105,6 @@ def stiffen_modes(lane, plan, pars, ws, row):
             for s in range(r, n):
                 K, D = read(pars, elastic + n + n*r + s), read(pars, elastic + n + n*n + n*r + s)
                 accumulate(lane, ws, rows + length*r + s, place*K + rate*D)
-
-
-implicit_only(stiffen_modes, lambda lane, plan, pars, ws, row: None)
 
 
 @leaf
@@ -122,27 +120,26 @@ def reduce_modes(lane, plan, pars, ws, row, P, z):
     if read(plan, flex + f.INBOARD_MOVES):
         shift_to_inboard(lane, plan, ws, flex, n, P, z)
     stiffen_modes(lane, plan, pars, ws, row)
-    least = eliminate_all(lane, ws, rows, length, n)                # D, g and z_f without the modes before
+    least = eliminate_all(lane, ws, rows, length, n)                # eliminates each mode from D, g and z_f of those after it
     P, z = sub(P, schur_inertia(lane, ws, rows, length, at_g, n)), sub(z, schur_bias(lane, ws, rows, length, at_g, n))
     moment, force = z
-    z = add(moment, scale(0.0*sqrt(least), (1.0, 1.0, 1.0))), force         # NaN, which is reported, if bent so far that some d < 0
+    z = add(moment, scale(0.0*sqrt(least), (1.0, 1.0, 1.0))), force  # NaN, which is reported, if a pivot is negative: bent too far
     C = body_attitude(lane, plan, ws, flex)
     return rotate_inertia(C, P), rotate_spatial(C, z)
 
 
+@flexible_only(otherwise=lambda lane, plan, pars, ws, row, P, z, r: (P, z))
 def modal_reduce(lane, plan, pars, ws, row, P, z, r):
-    """hinge_reduce and the shift to the inner body, of the kinds MODAL and NODE."""
+    """hinge_reduce and the shift to the inner body, for the kinds MODAL and NODE."""
     if read(plan, row + f.KIND) == NODE:
         return gather_node(lane, plan, pars, ws, row, P, z, r)
     P, z = reduce_modes(lane, plan, pars, ws, row, P, z)
     return shift_inertia(r, P), shift_wrench(r, z)
 
 
-flexible_only(modal_reduce, lambda lane, plan, pars, ws, row, P, z, r: (P, z))
-
-
+@flexible_only
 def set_modal_forces_at_rest(lane, plan, ws):
-    """Of a state at rest, z_f = g.A: what the bodies' accelerations alone demand of the modes, without elastic forces [B 18]."""
+    """State at rest: z_f = g.A, the modal forces due to the bodies' accelerations, without elastic forces [B 18]."""
     for k in range(1, read(plan, f.N_HINGES) + 1):
         row = hinge_row(plan, k)
         if read(plan, row + f.KIND) == MODAL:
@@ -155,12 +152,10 @@ def set_modal_forces_at_rest(lane, plan, ws):
                 store(lane, ws, mode + at_z, spatial_dot(load_spatial(lane, ws, mode + at_g), A_b))
 
 
-flexible_only(set_modal_forces_at_rest, lambda lane, plan, ws: None)
-
-
 # ---- outward: accelerations ----------------------------------------------------------------------------------------------
+@flexible_only(otherwise=lambda lane, plan, ws, row, A: A)
 def modal_accelerate(lane, plan, ws, row, A):
-    """hinge_accelerate of the kinds MODAL, eta'' = -D^-1 (z_f + g.A), and NODE [JR 63]."""
+    """hinge_accelerate for the kinds MODAL, eta'' = -D^-1 (z_f + g.A), and NODE [JR 63]."""
     flex, n = flex_of(plan, row)
     rows, length, at_g, at_z = mode_rows(lane, plan, flex, n)
     vdot = read(plan, modal_row(plan, flex) + f.VDOT)
@@ -169,18 +164,17 @@ def modal_accelerate(lane, plan, ws, row, A):
         for j in range(n - 1, -1, -1):
             mode = rows + length*j
             force = load(lane, ws, mode + at_z) + spatial_dot(load_spatial(lane, ws, mode + at_g), A_b)
-            for i in range(n - 1, j, -1):                       # the newest last: the others do not wait for it
+            for i in range(n - 1, j, -1):                       # latest result last, so that the other terms need not wait for it
                 force = force + load(lane, ws, mode + i)*load(lane, ws, vdot + i)
             store(lane, ws, vdot + j, -force*load(lane, ws, mode + j))
     return modal_add(lane, plan, ws, row, A, vdot)
 
 
-flexible_only(modal_accelerate, lambda lane, plan, ws, row, A: A)
-
-
 # ---- inward: wrenches ------------------------------------------------------------------------------------------------------
+@flexible_only(otherwise=lambda lane, plan, ws, row, wrench: wrench)
 def modal_project(lane, plan, ws, row, wrench):
-    """hinge_project of the kinds MODAL and NODE: modal forces, where vdot was; gives the wrench with the body's own share [B 3]."""
+    """hinge_project for the kinds MODAL and NODE: modal forces in place of vdot; returns the wrench including the body's own
+    [B 3]."""
     flex, n = flex_of(plan, row)
     rows, length, _, at_z = mode_rows(lane, plan, flex, n)
     C = body_attitude(lane, plan, ws, flex)
@@ -200,12 +194,10 @@ def modal_project(lane, plan, ws, row, wrench):
     return wrench
 
 
-flexible_only(modal_project, lambda lane, plan, ws, row, wrench: wrench)
-
-
 # ---- inward: composite inertia ---------------------------------------------------------------------------------------------
+@flexible_only(otherwise=lambda lane, plan, pars, ws, row, R, r: R)
 def modal_composite(lane, plan, pars, ws, row, R, r):
-    """Composite inertia of the kinds MODAL and NODE, about their origin and in inertial axes; a node hands its share to the
+    """Composite inertia for the kinds MODAL and NODE, about their origin in inertial axes; a node adds its contribution to the
     modes."""
     flex, _ = flex_of(plan, row)
     if read(plan, row + f.KIND) == NODE:
@@ -215,6 +207,3 @@ def modal_composite(lane, plan, pars, ws, row, R, r):
     C = body_attitude(lane, plan, ws, flex)
     J, h, m = own_inertia(lane, plan, pars, ws, flex)
     return add(R, (rotate_sym(C, J), rotate(C, h), m))
-
-
-flexible_only(modal_composite, lambda lane, plan, pars, ws, row, R, r: R)

@@ -1,25 +1,25 @@
 """Flexible bodies in the sweeps: where their numbers are, and how the modes move frames.
 
-A flexible body is more primitive hinges [J 5]: a MODAL hinge, from the frame of its inboard node to its body frame, whose body
-has all the mass, and for each node that carries something a NODE, a massless body that the modes move.  Modal quantities are in
+A flexible body is partitioned into more primitive hinges [J 5]: a MODAL hinge, from the frame of its inboard node to its body
+frame, whose body has all the mass, and for each loaded node a NODE, a massless body moved by the modes.  Modal quantities are in
 body axes.
 
-    eta     modal coordinates             Pi_j = (psi_j, phi_j)   what mode j does at a node: rotation, translation
+    eta     modal coordinates             Pi_j = (psi_j, phi_j)   rotation and translation of a node per unit of mode j
     theta   rotation vector of a node     u                       its displacement
 
-Both are taken to second order where the body stiffens geometrically [B 10]: (theta, u) = Pi eta + eta^T G eta/2, so Pi depends on
-eta, and the node turns by exp(theta), with omega = J theta' [B 13].
+Both are of second order in eta if the body has geometric stiffening [B 10]: (theta, u) = Pi eta + eta^T G eta/2, so Pi depends on
+eta, and the node rotates by exp(theta), with omega = J theta' [B 13].
 
-Outward: what the motion of a flexible body demands of its own mass and stiffness, to second order in the deformation [B 9].
+Outward sweep: forces due to the mass and stiffness of a moving flexible body, to second order in the deformation [B 9].
 
-    D, g, z_f     modal mass, coupling to the body's motion (a wrench a mode), modal bias: with the acceleration A of the body
+    D, g, z_f     modal mass, coupling to the body's motion (one wrench per mode), modal bias: with the acceleration A of the body
 
         [P    g] [A    ]   [z  ]   [wrench through the hinge]
         [g^T  D] [eta''] + [z_f] = [0                       ]
 
 The integrals E_r = sum m phi_r c^T over the mass are linear in eta; N_r = tr(E_r) I - E_r and h_r = sum m c x phi_r follow from
-E_r. Displacements of second order are fields that the modes carry along, with coordinates of their own: they make the whole of
-geometric stiffening, by spin and by forces between bodies [B 10].
+E_r.  Displacements of second order are additional displacement fields whose coordinates depend on the modal coordinates; they
+produce all geometric stiffening, by spin and by forces between bodies [B 10].
 """
 
 from bough.kernels.algebra import (ZERO, axial, compose, cross, dot, euler, isotropic, newton_euler, rate_bias, rotate,
@@ -39,41 +39,41 @@ from bough.sweeps.blocks import NOTHING, add_row, add_two_rows, combine, combine
 # ---- where things are ---------------------------------------------------------------------------------------------
 @leaf
 def flex_of(plan, row):
-    """The flexible body's row, and its number of modes."""
+    """Row of the flexible body, and its number of modes."""
     flex = read(plan, row + f.FLEX)
     return flex, read(plan, flex + f.MODES)
 
 
 @leaf
 def modal_row(plan, flex):
-    """The row of the body's MODAL hinge, which has the modal coordinates."""
+    """Row of the body's MODAL hinge, which has the modal coordinates."""
     return read(plan, f.HINGES) + read(plan, flex + f.FLEX_HINGE)*f.HINGE_ROW
 
 
 @leaf
 def mode_rows(lane, plan, flex, n):
-    """Where the rows of the modes start, how long one is, and where g and z_f are in it; columns of fronts are its end."""
+    """Start and length of the rows of the modes, and positions of g and z_f in a row; the columns of fronts come last."""
     g, z, _, length = mode_row(n, read(plan, flex + f.FLEX_COLUMNS), 4//width_of(lane))
     return read(plan, flex + f.FLEX_WS) + f.MODAL_ROWS, length, g, z
 
 
 @leaf
 def mode_columns(lane, plan, flex, n):
-    """Where the columns of a front start in the row of the first mode, and how far those of the next are."""
+    """Start of the columns of a front in the row of the first mode, and distance to those of the next."""
     rows, length, _, _ = mode_rows(lane, plan, flex, n)
     return rows + length - read(plan, flex + f.FLEX_COLUMNS), length
 
 
 @leaf
 def counts(plan, flex):
-    """Modes, and with them the fields that they carry along."""
+    """Number of modes n, and of modes and carried fields together."""
     n = read(plan, flex + f.MODES)
     return n, n + read(plan, flex + f.CARRIED)
 
 
 @leaf
 def deformed_blocks(plan, flex):
-    """In the room of a visit: E, W and h', coordinates, rates, slopes of the carried coordinates, rates of these."""
+    """In the scratch of a body: E, W and h', coordinates, rates, slopes of the carried coordinates and their rates."""
     E, (_, slopes, W, x, rates, bends, _, _, _, _, _) = read(plan, flex + f.FLEX_ROOM), scratch_blocks(plan, flex)
     return E, E + W, E + x, E + rates, E + slopes, E + bends
 
@@ -85,28 +85,28 @@ def scratch_blocks(plan, flex):
 
 @leaf
 def spin_blocks(plan, flex):
-    """Of the spins, in the room of a visit: masses, slopes, rates of these, turns."""
+    """In the scratch of a body, for the spins: masses, slopes and their rates, turns."""
     at, (_, _, _, _, _, _, masses, slopes, bends, turns, _) = read(plan, flex + f.FLEX_ROOM), scratch_blocks(plan, flex)
     return at + masses, at + slopes, at + bends, at + turns
 
 
 @leaf
 def parameter_blocks(plan, flex):
-    """Where blocks of a flexible body start from FLEX_PAR on in pars: see `FLEXIBLE_PARAMETERS` in `sweeps.records`."""
+    """Offsets of a flexible body's blocks from FLEX_PAR in pars: see `FLEXIBLE_PARAMETERS` in `sweeps.records`."""
     return flexible_parameters(read(plan, flex + f.MODES), read(plan, flex + f.CARRIED), read(plan, flex + f.HAS_PAIRS),
                                read(plan, flex + f.HAS_TURNS), read(plan, flex + f.DIAGONAL), read(plan, flex + f.SPINS))
 
 
 @leaf
 def body_parameters(plan, flex):
-    """In pars: modal mass; place and shapes of the inboard node; forces at eta = 0 with stiffness and damping."""
+    """In pars: modal mass; position and shapes of the inboard node; forces at eta = 0, stiffness and damping."""
     at, (mass, place, shapes, elastic, _, _, _, _, _, _, _, _, _, _) = read(plan, flex + f.FLEX_PAR), parameter_blocks(plan, flex)
     return at + mass, at + place, at + shapes, at + elastic
 
 
 @leaf
 def integral_parameters(plan, flex):
-    """In pars: E and t at eta = 0, what coordinates add to E, what rates add to W and h', what modes add to carried slopes."""
+    """In pars: E and t at eta = 0, slopes of E (per coordinate), of W and h' (per rate), and of the carried slopes (per mode)."""
     at, (_, _, _, _, E, t, E_slopes, rate_slopes, G, _, _, _, _, _) = read(plan, flex + f.FLEX_PAR), parameter_blocks(plan, flex)
     return at + E, at + t, at + E_slopes, at + rate_slopes, at + G
 
@@ -120,7 +120,7 @@ def spin_parameters(plan, flex):
 
 @leaf
 def point_parameters(plan, row, n):
-    """In pars, of a node: place, shapes, what each coordinate adds to these."""
+    """In pars, for a node: position, shapes, and their slopes per coordinate."""
     at, (place, shapes, curves, _) = read(plan, row + f.NODE_PAR), node_parameters(n)
     return at + place, at + shapes, at + curves
 
@@ -132,7 +132,7 @@ def body_attitude(lane, plan, ws, flex):
 
 @leaf
 def inboard_shapes(lane, plan, flex):
-    """In ws: Pi_F of the inboard node, what each mode does there, about the body's origin, (psi, phi + l_d x psi) [JR 15]."""
+    """In ws: Pi_F of the inboard node: shapes about the body's origin, (psi, phi + l_d x psi) [JR 15]."""
     n, size = counts(plan, flex)
     rows, length, _, _ = mode_rows(lane, plan, flex, n)
     return rows + length*size
@@ -140,14 +140,14 @@ def inboard_shapes(lane, plan, flex):
 
 @leaf
 def node_shapes(plan, row):
-    """In ws: Pi of a node, and the room of a visit."""
+    """In ws: Pi of a node, and its scratch."""
     return read(plan, row + f.NODE_WS) + f.NODE_SHAPES, read(plan, read(plan, row + f.FLEX) + f.NODE_ROOM)
 
 
 # ---- outward: motion ----------------------------------------------------------------------------------------------
 @leaf
 def inboard_move(lane, plan, pars, ws, row, F, r, omega):
-    """From the inboard node's frame F at r to the body frame: C = F exp(-theta), and back by l_d [JR 11], [B 13]."""
+    """From the inboard node's frame F at r to the body frame: C = F exp(-theta), shifted by -l_d [JR 11], [B 13]."""
     flex, n = flex_of(plan, row)
     (_, at_place, given, _), to = body_parameters(plan, flex), inboard_shapes(lane, plan, flex)
     q, v = read(plan, row + f.Q), read(plan, row + f.V)
@@ -159,7 +159,7 @@ def inboard_move(lane, plan, pars, ws, row, F, r, omega):
         rate = add(rate, scale(load(lane, ws, v + j), shape))
     theta, u = place
     if read(plan, flex + f.HAS_PAIRS) == 0:
-        u = o                                                   # ruthlessly linearized: undeformed places
+        u = o                                                   # linearized: undeformed position
     l_d = add(u, read3(pars, at_place))
     turn, J = turn_and_rates(theta)
     for j in range(n):
@@ -170,14 +170,14 @@ def inboard_move(lane, plan, pars, ws, row, F, r, omega):
     back, s = rotate(C, scale(-1.0, l_d)), rotate(C, scale(-1.0, rate[1]))
     sigma, bias = rotate(C, scale(-1.0, rotate(J, rate[0]))), rotate(C, scale(-1.0, rate_bias(theta, rate[0])))
     store(lane, ws, read(plan, flex + f.FLEX_WS) + f.MODAL_BIAS, bias)
-    outer = add(omega, sigma)                                   # the slide is outboard of the turn
+    outer = add(omega, sigma)                                   # the translation is outboard of the rotation
     a = add(cross(add(cross(omega, sigma), bias), back), cross(outer, add(cross(outer, back), scale(2.0, s))))
     return C, add(r, back), sigma, add(a, cross(omega, cross(omega, r)))
 
 
 @leaf
 def bend_shapes(lane, plan, pars, ws, row):
-    """Pi(eta) = Pi + G eta of a node that moves along a curve, and the rate of it [B 10]."""
+    """Pi(eta) = Pi + G eta of a node with second-order displacements, and its rate [B 10]."""
     flex, n = flex_of(plan, row)
     body, (_, given, curves) = modal_row(plan, flex), point_parameters(plan, row, n)
     shapes, bends = node_shapes(plan, row)
@@ -186,7 +186,7 @@ def bend_shapes(lane, plan, pars, ws, row):
 
 @leaf
 def node_move(lane, plan, pars, ws, row, C, omega):
-    """From the body frame C to a node's: moved by u, turned by exp(theta); keeps its shapes, psi as J psi [B 13]."""
+    """From the body frame C to a node's: translated by u, rotated by exp(theta).  Stores its shapes, psi as J psi [B 13]."""
     flex, n = flex_of(plan, row)
     body, (at_place, given, _), curved = modal_row(plan, flex), point_parameters(plan, row, n), read(plan, flex + f.HAS_CURVES)
     (shapes, bends), q, v = node_shapes(plan, row), read(plan, body + f.Q), read(plan, body + f.V)
@@ -203,7 +203,7 @@ def node_move(lane, plan, pars, ws, row, C, omega):
         place, rate = add(place, scale(0.5*eta, add(shape, shape_0))), add(rate, scale(speed, shape))
     theta, u = place
     if read(plan, flex + f.HAS_PAIRS) == 0:
-        u = o                                                   # ruthlessly linearized: undeformed places
+        u = o                                                   # linearized: undeformed position
     turn, J = turn_and_rates(theta)
     for j in range(n):
         if curved:
@@ -218,8 +218,9 @@ def node_move(lane, plan, pars, ws, row, C, omega):
     return compose(C, turn), r, rotate(C, rotate(J, rate[0])), a
 
 
+@flexible_only(otherwise=lambda lane, plan, pars, ws, row, F, r, omega: (F, r, ZERO, ZERO))
 def modal_move(lane, plan, pars, ws, row, F, r, omega):
-    """hinge_move of the kinds MODAL and NODE; the angular acceleration that J' makes waits in their record."""
+    """hinge_move for the kinds MODAL and NODE; the angular acceleration due to J' is stored in their record."""
     if read(plan, row + f.KIND) == NODE:
         return node_move(lane, plan, pars, ws, row, F, omega)
     if read(plan, read(plan, row + f.FLEX) + f.INBOARD_MOVES):
@@ -228,11 +229,10 @@ def modal_move(lane, plan, pars, ws, row, F, r, omega):
     return F, r, ZERO, cross(omega, cross(omega, r))
 
 
-flexible_only(modal_move, lambda lane, plan, pars, ws, row, F, r, omega: (F, r, ZERO, ZERO))
-
-
+@flexible_only(otherwise=lambda lane, plan, ws, row, A, eta: A)
 def modal_add(lane, plan, ws, row, A, eta):
-    """hinge_add of the kinds MODAL and NODE: the share of modal speeds or accelerations `eta` (their place in ws)."""
+    """hinge_add for the kinds MODAL and NODE: add the motion due to modal speeds or accelerations `eta` (their position in
+    ws)."""
     flex, n = flex_of(plan, row)
     C = body_attitude(lane, plan, ws, flex)
     o = (zero(lane), zero(lane), zero(lane))
@@ -248,21 +248,16 @@ def modal_add(lane, plan, ws, row, A, eta):
     return add(A, rotate_spatial(C, share))
 
 
-flexible_only(modal_add, lambda lane, plan, ws, row, A, eta: A)
-
-
+@flexible_only(otherwise=lambda lane, plan, row: 0)
 def modal_speeds(lane, plan, row):
-    """Where the modal speeds of a MODAL hinge's or a node's body are."""
+    """Position of the modal speeds of a MODAL hinge, or of the body of a node."""
     return read(plan, modal_row(plan, read(plan, row + f.FLEX)) + f.V)
-
-
-flexible_only(modal_speeds, lambda lane, plan, row: 0)
 
 
 @leaf
 def shape_motion(lane, plan, pars, ws, row):
-    """Of the inboard node of a MODAL hinge or of a NODE: its rotation vector, the rate of that; its place in the body and how fast
-    that changes.  Shapes of a node that moves along a curve, and their rates, are left in ws."""
+    """For the inboard node of a MODAL hinge, or for a NODE: its rotation vector and position in the body, with their rates.
+    Shapes with second-order terms, and their rates, are stored in ws."""
     flex, n = flex_of(plan, row)
     body, node, o = modal_row(plan, flex), read(plan, row + f.KIND) == NODE, (zero(lane), zero(lane), zero(lane))
     (_, at_place, given, _), place, rate = body_parameters(plan, flex), (o, o), (o, o)
@@ -280,13 +275,13 @@ def shape_motion(lane, plan, pars, ws, row):
         rate = add(rate, scale(load(lane, ws, read(plan, body + f.V) + j), shape))
     u, u_rate = place[1], rate[1]
     if read(plan, flex + f.HAS_PAIRS) == 0:
-        u, u_rate = o, o                                        # ruthlessly linearized: undeformed places
+        u, u_rate = o, o                                        # linearized: undeformed position
     return place[0], rate[0], add(u, read3(pars, at_place)), u_rate
 
 
 @leaf
 def shape_rate(lane, plan, pars, ws, row, j, motion):
-    """What mode j does at such a node, as modal_add takes it, and the rate of that in the body's axes, after shape_motion."""
+    """Shape of mode j at such a node, as used by modal_add, and its rate in body axes, after shape_motion."""
     (flex, n), (theta, rate, l_d, l_rate) = flex_of(plan, row), motion
     o = (zero(lane), zero(lane), zero(lane))
     J, change = turn_and_rates(theta)[1], (o, o)
@@ -302,21 +297,19 @@ def shape_rate(lane, plan, pars, ws, row, j, motion):
     return (turned, add(phi, cross(l_d, turned))), (turning, add(cross(l_rate, turned), cross(l_d, turning)))
 
 
+@flexible_only
 def modal_rates(lane, plan, ws, row, qdot):
-    """hinge_rates of the kind MODAL."""
+    """hinge_rates for the kind MODAL."""
     if read(plan, row + f.KIND) == MODAL:
         v = read(plan, row + f.V)
         for j in range(flex_of(plan, row)[1]):
             store(lane, ws, qdot + j, load(lane, ws, v + j))
 
 
-flexible_only(modal_rates, lambda lane, plan, ws, row, qdot: None)
-
-
 # ---- deform ----------------------------------------------------------------------------------------------------------------
 @leaf
 def carry_fields(lane, plan, pars, ws, row):
-    """Coordinates and rates with those that the modes carry, rho_a = eta^T G_a eta/2: slopes S = G eta, and S' [B 10]."""
+    """Append the coordinates and rates of the carried fields, rho_a = eta^T G_a eta/2: slopes S = G eta, and S' [B 10]."""
     flex, (n, size) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
     q, v, (_, _, x, rates, slopes, bends) = read(plan, row + f.Q), read(plan, row + f.V), deformed_blocks(plan, flex)
     G = integral_parameters(plan, flex)[4]
@@ -335,7 +328,7 @@ def carry_fields(lane, plan, pars, ws, row):
 
 @leaf
 def bend_integrals(lane, plan, pars, ws, row, x, rates):
-    """Integrals of the body deformed by coordinates x, and the rates of them [B 9]."""
+    """Integrals of the body deformed by the coordinates x, and their rates [B 9]."""
     flex, (_, size) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
     E, W, _, _, _, _ = deformed_blocks(plan, flex)
     straight, _, E_slopes, rate_slopes, _ = integral_parameters(plan, flex)
@@ -344,17 +337,15 @@ def bend_integrals(lane, plan, pars, ws, row, x, rates):
     combine(lane, ws, W, rates, size, pars, NOTHING, rate_slopes, length)
 
 
+@flexible_loops_only(otherwise=lambda lane, plan, ws: 1.0)
 def acting(lane, plan, ws):
-    """1 where elastic forces act; 0 where loops are corrected, and no dynamics is asked for."""
+    """1 if elastic forces act; 0 during loop corrections, which involve no dynamics."""
     return load(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_ACCELERATION)
-
-
-flexible_loops_only(acting, lambda lane, plan, ws: 1.0)
 
 
 @leaf
 def elastic_forces(lane, plan, pars, ws, row, to, stride):
-    """K (eta - rest) + D eta' of all modes, `stride` apart."""
+    """Add K (eta - rest) + D eta' of all modes, `stride` apart."""
     (flex, n), act = flex_of(plan, row), acting(lane, plan, ws)
     far = implicit_distance(lane, plan)
     q, v, at = read(plan, row + f.Q) + far, read(plan, row + f.V) + far, body_parameters(plan, flex)[3]
@@ -372,8 +363,9 @@ def elastic_forces(lane, plan, pars, ws, row, to, stride):
             store(lane, ws, to + stride*r, act*force)
 
 
+@flexible_only(otherwise=lambda lane, plan, pars, ws, row: 0.0)
 def strain_energy(lane, plan, pars, ws, row):
-    """(eta - rest).K (eta - rest)/2 of a MODAL hinge, but for what is constant in it."""
+    """(eta - rest).K (eta - rest)/2 of a MODAL hinge, up to a constant."""
     (flex, n), q = flex_of(plan, row), read(plan, row + f.Q)
     at, energy = body_parameters(plan, flex)[3], zero(lane)
     diagonal = read(plan, flex + f.DIAGONAL)
@@ -386,9 +378,6 @@ def strain_energy(lane, plan, pars, ws, row):
                 force = force + 0.5*read(pars, at + n + n*r + s)*load(lane, ws, q + s)
         energy = energy + force*load(lane, ws, q + r)
     return energy
-
-
-flexible_only(strain_energy, lambda lane, plan, pars, ws, row: 0.0)
 
 
 @sweep(needs="flexible")
@@ -432,7 +421,7 @@ def deform_body(lane, plan, pars, ws, row, k):
             spin = add(spin, scale(2.0*load(lane, ws, rates + r), N_omega))
         copy_block(lane, ws, rows + length*r, pars, mass + padded(n)*r, n)
         store(lane, ws, rows + length*r + at_g, ((h, t), z))
-    for r in range(size*has_pairs):                             # a loop of its own: all sums at once do not fit the registers
+    for r in range(size*has_pairs):                             # a separate loop: the sums of both do not fit in registers
         E, t, eta = load9(lane, ws, bent + 9*r), read3(pars, at_t + 3*r), load(lane, ws, x + r)
         E_0 = read9(pars, straight + 9*r)
         added, moment = add(added, scale(eta, symmetric_part(add(E, E_0)))), add(moment, scale(eta, t))
@@ -451,7 +440,7 @@ def deform_body(lane, plan, pars, ws, row, k):
 
 @leaf
 def distribute_carried(lane, plan, ws, row):
-    """Carried fields move with the modes, rho'' = S eta'' + S' eta': their rows (mass, g, z) go to the modes' by S [B 10]."""
+    """Carried fields move with the modes, rho'' = S eta'' + S' eta': add their rows (mass, g, z) to those of the modes [B 10]."""
     flex, (n, size) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
     (rows, length, at_g, at_z), v = mode_rows(lane, plan, flex, n), read(plan, row + f.V)
     _, _, _, _, slopes, bends = deformed_blocks(plan, flex)
@@ -462,7 +451,7 @@ def distribute_carried(lane, plan, ws, row):
             bias = bias + load(lane, ws, bends + padded(n)*a + r)*load(lane, ws, v + r)
         accumulate(lane, ws, wrench, scale(bias, load_spatial(lane, ws, field + at_g)))
         accumulate(lane, ws, field + at_z, bias)                # fields are mass-orthonormal
-        for r in range(n):                                      # D + m S + S m^T + S S, m the field's mass with the modes
+        for r in range(n):  # D + m S + S m^T + S S, m the mass coupling of the field with the modes
             mixed, slope, mode, first = load(lane, ws, field + r), load(lane, ws, S + r), rows + length*r, pack_start(lane, r)
             add_two_rows(lane, ws, mode + first, mixed + slope, S + first, slope, field + first, n - first)
             add_row(lane, ws, mode + at_g, slope, field + at_g, at_z + 1 - at_g)
@@ -471,7 +460,7 @@ def distribute_carried(lane, plan, ws, row):
 
 @leaf
 def turn_points(lane, plan, pars, ws, row, alpha, omega):
-    """Points that turn, to second order: the spins, their mean rates S eta' + Q.w, complete the energy to squares [B 9]."""
+    """Rotating points to second order: the spins, their mean rates S eta' + Q.w, complete the energy to squares [B 9]."""
     (flex, n), q, v = flex_of(plan, row), read(plan, row + f.Q), read(plan, row + f.V)
     (at_m, at_g, at_S, at_Q), spins = spin_parameters(plan, flex), read(plan, flex + f.SPINS)
     masses, slopes, bends, turns = spin_blocks(plan, flex)
@@ -521,7 +510,7 @@ def add_spin(lane, plan, pars, ws, row, places, alpha, omega):
 
 @leaf
 def accelerate_modes(lane, plan, ws, row):
-    """The share of modal accelerations in the body's wrench and in the modal forces: g eta'', D eta''."""
+    """Contribution of modal accelerations to the body's wrench and to the modal forces: g eta'', D eta''."""
     flex, n = flex_of(plan, row)
     rows, length, at_g, at_z = mode_rows(lane, plan, flex, n)
     vdot, wrench = read(plan, row + f.VDOT), read(plan, flex + f.FLEX_WS) + f.MODAL_WRENCH
@@ -529,7 +518,7 @@ def accelerate_modes(lane, plan, ws, row):
         mode, acceleration = rows + length*r, load(lane, ws, vdot + r)
         accumulate(lane, ws, wrench, scale(acceleration, load_spatial(lane, ws, mode + at_g)))
         force = acceleration*load(lane, ws, mode + r)
-        for s in range(r + 1, n):                               # of D the upper triangle counts
+        for s in range(r + 1, n):                               # D is stored as its upper triangle
             D = load(lane, ws, mode + s)
             force = force + load(lane, ws, vdot + s)*D
             accumulate(lane, ws, rows + length*s + at_z, acceleration*D)
@@ -538,15 +527,16 @@ def accelerate_modes(lane, plan, ws, row):
 
 @leaf
 def with_modal_bias(lane, plan, ws, row, A):
-    """A with the angular acceleration that modal_move has left."""
+    """Add the angular acceleration stored by modal_move to A."""
     bias = read(plan, read(plan, row + f.FLEX) + f.FLEX_WS) + f.MODAL_BIAS
     if read(plan, row + f.KIND) == NODE:
         bias = read(plan, row + f.NODE_WS) + f.NODE_BIAS
     return add(A, (load3(lane, ws, bias), ZERO))
 
 
+@flexible_only(otherwise=lambda lane, plan, pars, ws, row, k, C, omega, A, with_vdot: A)
 def modal_accelerated(lane, plan, pars, ws, row, k, C, omega, A, with_vdot):
-    """Acceleration of the kinds MODAL and NODE, with modal accelerations if asked; and what it demands of a MODAL body."""
+    """Acceleration for the kinds MODAL and NODE, with modal accelerations if asked, and the resulting forces of a MODAL body."""
     flex, _ = flex_of(plan, row)
     A = with_modal_bias(lane, plan, ws, row, A)
     if with_vdot:
@@ -557,6 +547,3 @@ def modal_accelerated(lane, plan, pars, ws, row, k, C, omega, A, with_vdot):
         if with_vdot:
             accelerate_modes(lane, plan, ws, row)
     return A
-
-
-flexible_only(modal_accelerated, lambda lane, plan, pars, ws, row, k, C, omega, A, with_vdot: A)

@@ -1,18 +1,18 @@
-"""Central gravity: the tree moves relative to its mass center, whose orbit is integrated beside it.
+"""Central gravity: the tree moves relative to its mass center, whose orbit is integrated with it.
 
-The tree's inertial frame travels with the mass center of the whole, at R from the attracting center.  A body of mass m, as it is
+The tree's inertial frame moves with the mass center of the whole system, at R from the attracting center.  A body of mass m, as
 deformed, has its mass center c = h/m at d = R + rho, and the second moments S about it.  Its potential
 
-    U = -mu m/d - T:S/2         T = mu/d^3 (3 d d^T/d^2 - 1), the gradient of gravity at d                           [B 4]
+    U = -mu m/d - T:S/2         T = mu/d^3 (3 d d^T/d^2 - 1), the gravity gradient at d                              [B 4]
 
-gives the force F = -dU/dd, the torque k (S d) x d about the mass center, k = 3 mu/d^5, and the forces on the modes, which move c by
-t_r/m and S by twice the symmetric part of E_r - t_r c^T:
+gives the force F = -dU/dd, the torque k (S d) x d about the mass center, k = 3 mu/d^5, and the forces on the modes, which move c
+by t_r/m and change S by twice the symmetric part of E_r - t_r c^T:
 
     Q_r = t_r.(F/m - T c) + T:E_r                                                                                   [B 19]
 
-So energy and angular momentum of orbit, attitude and deformation together are kept.  Bodies that are welded together are one body
-to the sweeps, but gravity pulls at each of them.  The part of all external forces that accelerates the mass center goes to the
-orbit; the tree gets the rest.
+This conserves the energy and angular momentum of orbit, attitude and deformation together.  Bodies welded together are one body
+in the sweeps, but gravity acts on each of them.  The part of all external forces that accelerates the mass center goes to the
+orbit; the rest acts on the tree.
 """
 
 from bough.kernels.algebra import (ZERO, columns_of, combine, cross, dot, isotropic, parts, rotate, rotate_spatial, sym_dot,
@@ -32,9 +32,9 @@ from bough.sweeps.tanks import center_shift, total_mass
 
 @leaf
 def field(lane, center, rho):
-    """d, and of gravity there [B 4]: g (1 - R^3/d^3), k, 5/(2 d^2), g R^3/d^3; in the axes of R and rho.
+    """d, and gravity there [B 4]: g (1 - R^3/d^3), k, 5/(2 d^2), g R^3/d^3; in the axes of R and rho.
 
-    The difference of gravity at d and at R comes without cancellation, in Encke's form [B 5]; `center`: R, 1/R^2, g = mu/R^3."""
+    The difference of gravity at d and at R is found without cancellation, in Encke's form [B 5]; `center`: R, 1/R^2, g = mu/R^3."""
     R, inverse, g = center
     d = add(R, rho)
     q = vector_dot(lane, rho, add(d, R))*inverse                                # d^2 = R^2 (1 + q)
@@ -48,7 +48,7 @@ def field(lane, center, rho):
 
 @leaf
 def pull(lane, center, strength, m, d, rho, Sd, trace):
-    """Torque about the mass center and force of gravity less that at R, of second moments S [B 4]."""
+    """Torque of gravity about the mass center, and force less m g(R), for the second moments S [B 4]."""
     less, k, five, _ = strength
     second = add(Sd, scale(0.5*trace - five*vector_dot(lane, d, Sd), d))
     return (scale(k, vector_cross(lane, Sd, d)),
@@ -57,7 +57,7 @@ def pull(lane, center, strength, m, d, rho, Sd, trace):
 
 @leaf
 def turned(lane, rows, center, p, c):
-    """R with what belongs to it, and rho, in body axes."""
+    """`center` and rho in body axes."""
     R, inverse, g = center
     return (combine(rows, R), inverse, g), add(combine(rows, p), c)
 
@@ -70,7 +70,7 @@ def sym_columns(lane, S):
 
 @leaf
 def pull_rigid(lane, plan, pars, ws, row, par, center, p):
-    """Gravity on a rigid body whose hinge is at p, into its slot; gives the force."""
+    """Add gravity on a rigid body whose hinge is at p to its slot; returns the force."""
     C, S = load9(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE), read6(pars, par + f.PULL_S)
     c = vector(lane, read3(pars, par + f.PULL_AT))
     center, rho = turned(lane, columns_of(lane, transpose(C)), center, p, c)
@@ -82,8 +82,9 @@ def pull_rigid(lane, plan, pars, ws, row, par, center, p):
     return wrench[1]
 
 
+@flexible_only(otherwise=lambda lane, plan, pars, ws, row, center, p: p)
 def pull_flexible(lane, plan, pars, ws, row, center, p):
-    """Gravity on a flexible body whose frame is at p, and on its modes [B 19]: less of what they demand; gives the force.
+    """Gravity on a flexible body whose frame is at p, and on its modes [B 19], subtracted from their biases; returns the force.
     S = (tr J/2) 1 - J - h c^T."""
     flex, C = read(plan, row + f.FLEX), load9(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE)
     J, h_, m = own_inertia(lane, plan, pars, ws, flex)
@@ -105,12 +106,10 @@ def pull_flexible(lane, plan, pars, ws, row, center, p):
     return rotate(C, force_)
 
 
-flexible_only(pull_flexible, lambda lane, plan, pars, ws, row, center, p: p)
-
-
 @leaf
 def pull_modes(lane, plan, pars, ws, row, specific, gradient):
-    """z_r -= t_r.specific + gradient:E_r; what pulls at a carried field goes to the modes by its slopes, as t has it already."""
+    """z_r -= t_r.specific + gradient:E_r.  The force on a carried field goes to the modes through its slopes; t already includes
+    the carried fields."""
     flex, (n, size) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
     rows, length, at_g, at_z = mode_rows(lane, plan, flex, n)
     straight, (bent, _, _, _, slopes, _) = integral_parameters(plan, flex)[0], deformed_blocks(plan, flex)
@@ -123,7 +122,7 @@ def pull_modes(lane, plan, pars, ws, row, specific, gradient):
         if size > n:
             force = force + by_slopes(lane, ws, slopes + r, first)
         accumulate(lane, ws, mode + at_z, -force)
-    for a in range(n + 2, size, 2):                             # two fields at a time: what is summed is loaded less often
+    for a in range(n + 2, size, 2):                             # two fields at a time, to load the sums less often
         pair = pull_carried(lane, pars, ws, E, weights, n, size, a)
         for r in range(n):
             accumulate(lane, ws, rows + length*r + at_z, -by_slopes(lane, ws, slopes + padded(n)*(a - n) + r, pair))
@@ -131,7 +130,7 @@ def pull_modes(lane, plan, pars, ws, row, specific, gradient):
 
 @leaf
 def pull_carried(lane, pars, ws, E, weights, n, size, a):
-    """gradient:E of the fields a and a + 1, and how far their slopes are apart; the second is 0 behind the last field."""
+    """gradient:E of the fields a and a + 1, and the distance between their slopes; the second is 0 after the last field."""
     b = min(a + 1, size - 1)
     a = min(a, b)
     first, second = (pull_mode(lane, pars, ws, E, a, weights, no_force(lane)),
@@ -141,35 +140,37 @@ def pull_carried(lane, pars, ws, E, weights, n, size, a):
 
 @leaf
 def by_slopes(lane, ws, at, pair):
-    """The share of a mode in the pull of two fields; the slope of the first is at `at`."""
+    """Contribution of two fields to the force on a mode; the slope of the first is at `at`."""
     first, second, apart = pair
     return load(lane, ws, at)*first + load(lane, ws, at + apart)*second
 
 
+@one_state_only(otherwise=lambda lane, gradient: gradient)
 def pull_weights(lane, gradient):
-    """For pull_mode: in registers for one state."""
+    """Weights for pull_mode; kept in registers for one state."""
     xx, xy, xz, yy, yz, zz = gradient
     return register((xx, xy, xz, xy)), register((yy, yz, xz, yz)), zz
 
 
-pull_weights = one_state_only(pull_weights, lambda lane, gradient: gradient)
-
-
+@one_state_only(otherwise=lambda lane, ws, at, u: dot(u, load3(lane, ws, at)))
 def along(lane, ws, at, u):
-    """u.t of the vector t at `at`, for `pull_mode`: not summed yet for one state."""
+    """u.t of the vector t at `at`, for `pull_mode`; for one state not summed yet."""
     return u*load_four(ws, at)
 
 
-along = one_state_only(along, lambda lane, ws, at, u: dot(u, load3(lane, ws, at)))
-
-
+@one_state_only(otherwise=lambda lane: zero(lane))
 def no_force(lane):
     return register((0.0, 0.0))
 
 
-no_force = one_state_only(no_force, lambda lane: zero(lane))
+def pull_mode_in_lanes(lane, pars, ws, E, r, gradient, force):
+    has_pairs, straight, bent = E
+    if has_pairs:
+        return force + sym_dot(gradient, load9(lane, ws, bent + 9*r))
+    return force + sym_dot(gradient, read9(pars, straight + 9*r))
 
 
+@one_state_only(otherwise=pull_mode_in_lanes)
 def pull_mode(lane, pars, ws, E, r, weights, force):
     """gradient:E_r + the force of `along`"""
     (has_pairs, straight, bent), (first, second, zz) = E, weights
@@ -180,18 +181,9 @@ def pull_mode(lane, pars, ws, E, r, weights, force):
     return total(force + first*load_four(pars, at) + second*load_four(pars, at + 4)) + zz*read(pars, at + 8)
 
 
-def pull_mode_in_lanes(lane, pars, ws, E, r, gradient, force):
-    has_pairs, straight, bent = E
-    if has_pairs:
-        return force + sym_dot(gradient, load9(lane, ws, bent + 9*r))
-    return force + sym_dot(gradient, read9(pars, straight + 9*r))
-
-
-pull_mode = one_state_only(pull_mode, pull_mode_in_lanes)
-
-
+@tanks_only(otherwise=lambda lane, plan, pars, ws, row, k, center, p: p)
 def pull_propellant(lane, plan, pars, ws, row, k, center, p):
-    """Gravity on propellant, whose mass center is nowhere when it is gone: about its hinge at p, where S is about p, too [B 95]."""
+    """Gravity on propellant, which has no mass center once it is gone: about its hinge at p, with S about p [B 95]."""
     C, (m, h_, J) = load9(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE), own_mass(lane, plan, pars, ws, k)
     h = vector(lane, h_)
     center, rho = turned(lane, columns_of(lane, transpose(C)), center, p, scale(0.0, h))
@@ -207,19 +199,16 @@ def pull_propellant(lane, plan, pars, ws, row, k, center, p):
     return wrench[1]
 
 
-tanks_only(pull_propellant, lambda lane, plan, pars, ws, row, k, center, p: p)
-
-
 @leaf
 def root_row(plan, j):
-    """The row of the j-th hinge that slides a whole tree, and its number."""
+    """Row and number of the j-th hinge that translates a whole tree."""
     k = read(plan, read(plan, f.ROOTS) + j*f.ROOT_ROW + f.ROOT_HINGE)
     return hinge_row(plan, k), k
 
 
 @leaf
 def applied_forces(lane, plan, pars, ws):
-    """The sum of the forces on bodies, and of those from the world along the translations of roots."""
+    """Sum of the forces on bodies, and of those along the translations of roots."""
     force = zero(lane), zero(lane), zero(lane)
     for i in range(read(plan, f.N_SLOTS)):
         force = add(force, load3(lane, ws, read(plan, f.WS_SLOTS) + 6*i + 3))
@@ -235,7 +224,7 @@ def applied_forces(lane, plan, pars, ws):
 
 @leaf
 def place_bodies(lane, plan, ws, positions):
-    """Where all hinges are, from the mass center."""
+    """Positions of all hinges from the mass center."""
     store(lane, ws, positions, ZERO)
     for k in range(1, read(plan, f.N_HINGES) + 1):
         row = hinge_row(plan, k)
@@ -245,8 +234,8 @@ def place_bodies(lane, plan, ws, positions):
 
 @sweep
 def apply_orbit(lane, plan, pars, ws):
-    """Add gravity, less that at R, to what acts on bodies and modes; the mean acceleration of the tree under all that acts, and
-    with it the derivative of the orbit."""
+    """Add gravity, less that at R, to the loads on bodies and modes; find the mean acceleration of the tree under all loads and,
+    with it, the derivative of the orbit."""
     noinline()
     orbit, positions = read(plan, f.N_X) - read(plan, f.N_LAW_STATES) - 6, read(plan, f.WS_POSITIONS)
     at_R, at_rate = read(plan, f.WS_X) + orbit, read(plan, f.WS_XDOT) + orbit
@@ -275,7 +264,7 @@ def apply_orbit(lane, plan, pars, ws):
 # ---- the mean acceleration ---------------------------------------------------------------------------------------------
 @sweep
 def take_mean_from_roots(lane, plan, pars, ws):
-    """Of accelerations that the forward dynamics found: what all the tree has in common is the orbit's."""
+    """Forward dynamics: subtract the mean acceleration of the tree, which belongs to the orbit, from the roots."""
     noinline()
     a = load3(lane, ws, read(plan, f.WS_MEAN))
     for j in range(read(plan, f.N_ROOTS)):
@@ -288,8 +277,9 @@ def take_mean_from_roots(lane, plan, pars, ws):
     shift_roots(lane, plan, pars, ws)
 
 
+@tanks_only
 def shift_roots(lane, plan, pars, ws):
-    """Of q': the mass center, from which places count, moves as propellant does [B 94]."""
+    """Correct q' for the motion of the mass center (the origin of positions) due to propellant flow [B 94]."""
     moved, to_rate = load3(lane, ws, read(plan, f.WS_MEAN) + 3), read(plan, f.WS_XDOT) - read(plan, f.WS_X)
     for j in range(read(plan, f.N_ROOTS)):
         row, k = root_row(plan, j)
@@ -300,12 +290,9 @@ def shift_roots(lane, plan, pars, ws):
             accumulate(lane, ws, rate, -dot(load_axis(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE), moved))
 
 
-tanks_only(shift_roots, lambda lane, plan, pars, ws: None)
-
-
 @sweep
 def take_mean_from_loads(lane, plan, pars, ws):
-    """The same where accelerations are given: what acts on bodies and modes, less what accelerates all of them alike."""
+    """Given accelerations: subtract the uniform acceleration of the whole tree from the loads on bodies and modes."""
     noinline()
     a = load3(lane, ws, read(plan, f.WS_MEAN))
     for k in range(1, read(plan, f.N_HINGES) + 1):
@@ -319,8 +306,9 @@ def take_mean_from_loads(lane, plan, pars, ws):
             accelerate_flexible(lane, plan, pars, ws, row, a)
 
 
+@flexible_only
 def accelerate_flexible(lane, plan, pars, ws, row, a):
-    """What an acceleration a of all space demands of a flexible body and its modes."""
+    """Forces on a flexible body and its modes due to a uniform acceleration a."""
     flex, C = read(plan, row + f.FLEX), load9(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE)
     (_, h, m), n, a_b = own_inertia(lane, plan, pars, ws, flex), read(plan, flex + f.MODES), unrotate(C, a)
     rows, length, at_g, at_z = mode_rows(lane, plan, flex, n)
@@ -328,6 +316,3 @@ def accelerate_flexible(lane, plan, pars, ws, row, a):
     for r in range(n):
         mode = rows + length*r
         accumulate(lane, ws, mode + at_z, dot(load3(lane, ws, mode + at_g + 3), a_b))
-
-
-flexible_only(accelerate_flexible, lambda lane, plan, pars, ws, row, a: None)

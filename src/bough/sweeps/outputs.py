@@ -1,12 +1,12 @@
-"""Outputs that follow from the state alone, for laws: where places are and how they move, deflections, strains, tensions of lines,
-energies and momenta.
+"""Outputs that depend on the state alone, for control laws: positions, velocities, deflections, strains, line tensions, energies
+and momenta.
 
-Root to tips along the paths to what is measured comes first: of each body its attitude and rate, and where its origin is and how
-fast it moves, in the place of its acceleration.  All that uses the records of the hinges, which the dynamics fills anew.
+First the motion along the paths to the measured frames, root to tips: attitude and rate of each body, and position and velocity
+of its origin, in place of its acceleration.  This uses the records of the hinges, which the dynamics fills again.
 """
 from bough.kernels.algebra import (IDENTITY, ZERO, compose, cross, dot, rotate, rotate_spatial, shift_motion, shift_wrench,
                                    spatial_dot, transpose, unrotate, unrotate_spatial)
-from bough.kernels.hinges import MODAL, hinge_add, hinge_move
+from bough.kernels.hinges import MODAL, hinge_add
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (add, flexible_only, load, load3, load6, load9, load_spatial, noinline, read, read3, read9, scale,
                                  sqrt, store, sub, where_positive, zero)
@@ -14,21 +14,21 @@ from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.composite import composite_times, own_composite
 from bough.sweeps.force_elements import apply_elements, apply_line
-from bough.sweeps.modes import deform_body, flex_of, modal_add, modal_move, modal_speeds, mode_rows, strain_energy
-from bough.sweeps.tree_motion import compute_sines, hinge_row, load_motion, record_of
+from bough.sweeps.modes import deform_body, flex_of, modal_add, modal_speeds, mode_rows, strain_energy
+from bough.sweeps.tree_motion import compute_sines, hinge_row, load_motion, move_outward, record_of, sines_of
 from bough.sweeps.tanks import slosh_energy, total_mass
 
 
 @leaf
 def evaluate_outputs(lane, plan, pars, ws):
-    """The outputs at the time and state in ws, where there are any that are not entries of the state."""
+    """Evaluate the outputs at the time and state in ws, if there are any that are not entries of the state."""
     if read(plan, f.N_OUTPUTS):
         fill_outputs(lane, plan, pars, ws)
 
 
 @sweep
 def fill_outputs(lane, plan, pars, ws):
-    """All of them, into their places in ws; what is prescribed is in the state already."""
+    """All outputs, into their places in ws; prescribed coordinates are already in the state."""
     noinline()
     trace_paths(lane, plan, pars, ws)
     if read(plan, f.SUMS):
@@ -37,7 +37,7 @@ def fill_outputs(lane, plan, pars, ws):
         row, p = read(plan, f.OUTPUTS) + j*f.OUTPUT_ROW, read(plan, f.PAR_OUTPUTS) + j*f.OUTPUT_PARS
         kind = read(plan, row + f.OUTPUT_KIND)
         if kind == f.OUT_TENSION:
-            apply_line(lane, plan, pars, ws, read(plan, row + f.OUTPUT_ELEMENT))        # slots are cleared before they are used
+            apply_line(lane, plan, pars, ws, read(plan, row + f.OUTPUT_ELEMENT))        # slots are cleared before use
         elif kind == f.OUT_STRAIN:
             measure_strain(lane, plan, pars, ws, row)
         elif kind >= f.OUT_STRAIN_ENERGY:
@@ -48,23 +48,21 @@ def fill_outputs(lane, plan, pars, ws):
 
 @leaf
 def trace_paths(lane, plan, pars, ws):
-    """Motion of all bodies on the paths to what is measured."""
+    """Motion of all bodies on the paths to measured frames."""
     store(lane, ws, record_of(plan, 0) + f.ATTITUDE, (IDENTITY, ZERO, (ZERO, ZERO)))
     C, omega, (p, v) = load_motion(lane, ws, record_of(plan, 0))
     compute_sines(lane, plan, ws)
-    sines, last = (read(plan, f.WS_SINES) - read(plan, f.WS_X), read(plan, f.WS_COSINES) - read(plan, f.WS_X)), 0
+    sines, last = sines_of(plan), 0
     for n in range(read(plan, f.N_PATHS)):
         k = read(plan, read(plan, f.PATHS) + n*f.PATH_ROW)
-        row, place = hinge_row(plan, k), k*f.HINGE_PARS
+        row = hinge_row(plan, k)
         i, kind, record = read(plan, row + f.INNER), read(plan, row + f.KIND), read(plan, row + f.RECORD)
         if i != last:
             C, omega, (p, v) = load_motion(lane, ws, record_of(plan, i))
-        F, r = compose(C, read9(pars, place + f.PLACE_C)), rotate(C, read3(pars, place + f.PLACE_R))
+        F, C, r, _, _ = move_outward(lane, plan, pars, ws, k, C, ZERO, (ZERO, ZERO), sines)
         if kind < MODAL:
-            C, r, _, _ = hinge_move(lane, kind, F, r, ZERO, ws, read(plan, row + f.Q), read(plan, row + f.V), sines)
             omega, v = hinge_add(lane, kind, F, C, shift_motion(r, (omega, v)), ws, read(plan, row + f.V))      # [S 44-45]
         else:
-            C, r, _, _ = modal_move(lane, plan, pars, ws, row, F, r, ZERO)
             store(lane, ws, record + f.ATTITUDE, C)
             omega, v = modal_add(lane, plan, ws, row, shift_motion(r, (omega, v)), modal_speeds(lane, plan, row))
         p, last = add(p, r), k
@@ -74,7 +72,7 @@ def trace_paths(lane, plan, pars, ws):
 
 @leaf
 def measure_place(lane, plan, pars, ws, row, p):
-    """Where a place is, how it stands, or how it moves; along its axes."""
+    """Position, attitude or velocity of a frame, in the axes of the output."""
     k, kind, to = read(plan, row + f.OUTPUT_HINGE), read(plan, row + f.OUTPUT_KIND), read(plan, row + f.OUTPUT_TO)
     axes = axes_of(lane, plan, pars, ws, row, p)
     C, omega, (x, v) = load_motion(lane, ws, record_of(plan, k))
@@ -94,10 +92,11 @@ def measure_place(lane, plan, pars, ws, row, p):
 
 @leaf
 def axes_of(lane, plan, pars, ws, row, p):
-    """What an output is along."""
+    """The axes of an output."""
     return compose(load9(lane, ws, record_of(plan, read(plan, row + f.OUTPUT_FRAME)) + f.ATTITUDE), read9(pars, p + f.OUTPUT_AXES))
 
 
+@flexible_only
 def measure_strain(lane, plan, pars, ws, row):
     """The components of a strain, linear in the modal coordinates [B 74]."""
     hinge = hinge_row(plan, read(plan, row + f.OUTPUT_BODY))
@@ -110,14 +109,11 @@ def measure_strain(lane, plan, pars, ws, row):
         store(lane, ws, to + i, strain)
 
 
-flexible_only(measure_strain, lambda lane, plan, pars, ws, row: None)
-
-
 # ---- sums over all bodies --------------------------------------------------------------------------------------------
 @leaf
 def measure_sum(lane, plan, pars, ws, row, p):
-    """A strain energy, an energy or a momentum, of what sum_motion found [B 26].  What is welded to the ground counts in the mass
-    center: OUTPUT_PLACE is its first moment."""
+    """A strain energy, energy or momentum, from the sums of sum_motion [B 26].  Bodies welded to the ground count in the mass
+    center: OUTPUT_PLACE is their first moment."""
     kind, to, sums = read(plan, row + f.OUTPUT_KIND), read(plan, row + f.OUTPUT_TO), read(plan, f.WS_SUMS)
     if kind == f.OUT_STRAIN_ENERGY:
         strain = strain_energy(lane, plan, pars, ws, hinge_row(plan, read(plan, row + f.OUTPUT_BODY)))
@@ -141,7 +137,8 @@ def measure_sum(lane, plan, pars, ws, row, p):
 
 @sweep
 def sum_motion(lane, plan, pars, ws):
-    """Kinetic energy, momentum about the world's origin and first moment of mass of all that moves, where all paths are traced."""
+    """Kinetic energy, momentum about the world's origin and first moment of mass of all moving bodies; all paths must be
+    traced."""
     noinline()
     o = (zero(lane), zero(lane), zero(lane))
     energy, momentum, moment = zero(lane), (o, o), o
@@ -168,12 +165,13 @@ def sum_motion(lane, plan, pars, ws):
     store(lane, ws, sums + f.SUM_MOMENT, moment)
 
 
+@flexible_only(otherwise=lambda lane, plan, pars, ws, k: (0.0, (ZERO, ZERO), ZERO))
 def modal_sums(lane, plan, pars, ws, k):
-    """Of a flexible body: P V + g eta', V.P V/2 + eta'.g V + eta'.D eta'/2, and h, as its deformation has them [B 9]."""
+    """For a flexible body: P V + g eta', V.P V/2 + eta'.g V + eta'.D eta'/2, and h, as deformed [B 9]."""
     row, b = hinge_row(plan, k), k*f.HINGE_PARS
     (flex, n), speeds, o = flex_of(plan, row), read(plan, row + f.V), (zero(lane), zero(lane), zero(lane))
     own, (rows, length, at_g, _) = read(plan, flex + f.FLEX_WS) + f.MODAL_J, mode_rows(lane, plan, flex, n)
-    store(lane, ws, own, ((o, o), o))                                       # no acceleration: only mass is asked for
+    store(lane, ws, own, ((o, o), o))                                       # zero acceleration: only the mass terms are needed
     deform_body(lane, plan, pars, ws, row, k)
     C, omega, (p, v) = load_motion(lane, ws, read(plan, row + f.RECORD))
     V, h, m = unrotate_spatial(C, (omega, v)), load3(lane, ws, own + 6), read(pars, b + f.MASS)
@@ -188,12 +186,10 @@ def modal_sums(lane, plan, pars, ws, k):
     return energy, shift_wrench(p, rotate_spatial(C, momentum)), add(rotate(C, h), scale(m, p))
 
 
-flexible_only(modal_sums, lambda lane, plan, pars, ws, k: (0.0, (ZERO, ZERO), ZERO))
-
-
 @leaf
 def wheel_sums(lane, plan, pars, ws, j):
-    """What a wheel adds: where its speed is held the inertia of its body contains it, where a motor drives it, all but J e e^T."""
+    """Energy and momentum added by a wheel: at constant speed the inertia of its body contains it; driven by a motor, all but J e
+    e^T."""
     row, p = read(plan, f.WHEELS) + j*f.WHEEL_ROW, read(plan, f.PAR_WHEELS) + j*f.WHEEL_PARS
     C, omega, _ = load_motion(lane, ws, record_of(plan, read(plan, row + f.WHEEL_HINGE)))
     e, J = rotate(C, read3(pars, p + f.WHEEL_AXIS)), read(pars, p + f.WHEEL_INERTIA)
@@ -207,13 +203,13 @@ def wheel_sums(lane, plan, pars, ws, j):
 
 @leaf
 def stored_energy(lane, plan, pars, ws):
-    """In springs of joints, force elements and flexible bodies, but for what is constant in it."""
+    """Energy of joint springs, force elements and flexible bodies, up to a constant."""
     energy = zero(lane)
     for j in range(read(plan, f.N_SPRINGS)):
         row, p = read(plan, f.SPRINGS) + j*f.SPRING_ROW, read(plan, f.PAR_SPRINGS) + j*f.SPRING_PARS
         stretch = load(lane, ws, read(plan, row + f.SPRING_Q)) - read(pars, p + f.REST)
         energy = energy + 0.5*read(pars, p + f.STIFFNESS)*stretch*stretch
-    apply_elements(lane, plan, pars, ws)                                    # slots are cleared before they are used
+    apply_elements(lane, plan, pars, ws)                                    # slots are cleared before use
     for j in range(read(plan, f.N_ELEMENTS)):
         energy = energy + load(lane, ws, read(plan, f.WS_ELEMENTS) + j*f.ELEMENT_OUT + f.ELEMENT_ENERGY)
     for k in range(1, read(plan, f.N_HINGES) + 1):
@@ -224,7 +220,7 @@ def stored_energy(lane, plan, pars, ws):
 
 @leaf
 def quaternion_of(R):
-    """The unit quaternion of a rotation matrix, its scalar part not negative: out of the largest column of 4 q q'."""
+    """Unit quaternion of a rotation matrix, scalar part not negative, from the largest column of 4 q q'."""
     xx, xy, xz, yx, yy, yz, zx, zy, zz = R
     x, y, z, w = 1.0 + xx - yy - zz, 1.0 - xx + yy - zz, 1.0 - xx - yy + zz, 1.0 + xx + yy + zz
     best, size = (x, xy + yx, xz + zx, zy - yz), x
@@ -236,7 +232,7 @@ def quaternion_of(R):
 
 @leaf
 def larger_column(excess, column, its_size, best, size):
-    """The column and its diagonal entry where that is larger, else the best so far."""
+    """The column and its diagonal entry if that is larger, else the best so far."""
     (a, b, c, d), (i, j, k, m) = column, best
     a, b = where_positive(excess, a, i), where_positive(excess, b, j)
     return (a, b, where_positive(excess, c, k), where_positive(excess, d, m)), where_positive(excess, its_size, size)

@@ -1,20 +1,19 @@
 """All derivatives of the dynamics of rigid trees in closed form, for every pair of speeds.
 
-Spatial vectors are in inertial axes and about a point O at rest, where the origin of the tree's first body is now: V = (omega,
-velocity of the body at O), A the rate of V less gravity.  A speed s of the hinge k has a motion S, and with V', A' of the inner
-body
+Spatial vectors are in inertial axes, about a point O at rest that coincides with the origin of the tree's first body: V = (omega,
+velocity of the body at O), A the rate of V less gravity.  Speed s of hinge k has a motion S; with V', A' of the inner body
 
     psi = V' x S        chi = A' x S + V' x psi        phi = psi + V_k x S                                          [B 61]
 
-Of a body with all that hangs on it: I its inertia, F its wrench, and of all its points x with velocities u the sums
-U = sum m u x^T and p = sum m u, of which 2 B (a, b) = (2 (tr U - U) a, 2 a x p).  For a speed i outboard of (or equal to) j
+For a body with everything outboard: I its inertia, F its wrench and, over all its points x with velocities u, the sums U = sum m
+u x^T and p = sum m u, from which 2 B (a, b) = (2 (tr U - U) a, 2 a x p).  For a speed i outboard of (or equal to) j
 
     d tau_j/d q_i = S_j.t1   t1 = 2 B psi_i + I chi_i + S_i x* F       d tau_i/d q_j = t3.psi_j + t4.chi_j   t3 = (2 B)^T S_i
     d tau_j/d v_i = S_j.t2   t2 = 2 B S_i + I phi_i                    d tau_i/d v_j = t3.S_j + t4.phi_j     t4 = I S_i
     M_ij = t4.S_j            tau_i = S_i.F                                                                          [B 62]
 
-and for two speeds of one hinge t1 is without S x* F.  Subtrees are contiguous, so that the speeds i come in packs: four of one
-state, or one of four states.  The results go to B, see `sweeps.columns`, which solves with the mass matrix.
+and t1 is without S x* F for two speeds of one hinge.  Subtrees are contiguous, so the speeds i are processed in packs: four of
+one state, or one of four states.  The results go to B, see `sweeps.columns`, which solves with the mass matrix.
 """
 from bough.kernels.algebra import axis_z, column, cross, dot, outer, rotate, rotate_sym, spatial_dot, unrotate
 from bough.kernels.hinges import FREE, PRISMATIC, REVOLUTE, SPHERICAL, n_speeds
@@ -28,11 +27,11 @@ from bough.sweeps.blocks import pack_of, packs_until
 from bough.sweeps.composite import composite_times, own_composite, shift_composite
 from bough.sweeps.tree_motion import hinge_attitude, hinge_row, load_motion, record_of
 
-# of each hinge: sums of its subtree, padded to packs; its place and velocity, later dA; V and A of its body; then what speeds
-# further out add to F.  A FREE hinge has two: the second is for the body that has moved, but not turned
+# per hinge: sums over its subtree, padded to packs; position and velocity, later dA; V and A of its body; then the contribution
+# of speeds further out to F.  A FREE hinge has two: the second is for the body after its translation, before its rotation
 SUM_J, SUM_H, SUM_M, SUM_U, SUM_P, SUM_F, SUMS = 0, 6, 9, 10, 19, 22, 28
 PLACE, SPATIAL_V, SPATIAL_A, FURTHER, BODY = 28, 36, 42, 48, 56
-# of each speed
+# per speed
 S_, PSI, CHI, PHI, T1, T2, T3, T4, SPEED_NUMBERS = 0, 6, 9, 15, 21, 27, 33, 36, 42
 SCRATCH = 4
 
@@ -44,7 +43,7 @@ def speed_row(route, s):
 
 @leaf
 def path_of(route, s):
-    """How many speeds move s, and where they are listed."""
+    """Number of speeds on the path of s, and where they are listed."""
     return read(route, speed_row(route, s) + f.SPEED_DEPTH), read(route, speed_row(route, s) + f.SPEED_PATH)
 
 
@@ -73,7 +72,7 @@ def trace_less_transposed(U, a):
 
 @leaf
 def spread(J):
-    """sum m x x^T of an inertia."""
+    """sum m x x^T from an inertia."""
     xx, xy, xz, yy, yz, zz = J
     half = 0.5*(xx + yy + zz)
     return half - xx, -xy, -xz, half - yy, -yz, half - zz
@@ -88,17 +87,17 @@ def skew_times_sym(w, S):
             x*xy - y*xx, x*yy - y*xy, x*yz - y*xz)
 
 
-# ---- numbers of speeds: those of a pack of speeds side by side, so that a speed's own are four apart in one state ----------
+# ---- numbers of speeds: interleaved within a pack, so that for one state the numbers of a speed are four apart ----------
 @leaf
 def speed_place(lane, T, s):
-    """Where the numbers of a speed start."""
+    """Start of the numbers of a speed."""
     w = 4//width_of(lane)
     return T + s//w*w*SPEED_NUMBERS + s % w
 
 
 @leaf
 def pack_place(lane, T, i):
-    """The pack that pack i of speeds starts with."""
+    """First pack of pack i of speeds."""
     return pack_of(lane, T) + SPEED_NUMBERS*i
 
 
@@ -133,7 +132,7 @@ def store_apart(lane, ws, at, which, F):
 # ---- bodies ------------------------------------------------------------------------------------------------------------
 @leaf
 def store_axes(lane, ws, T, s, p, C):
-    """S of the turns about the axes of a body at p."""
+    """S of rotations about the axes of a body at p."""
     for c in range(3):
         e = column(C, c)
         store_apart(lane, ws, speed_place(lane, T, s + c), S_, (e, cross(p, e)))
@@ -141,7 +140,7 @@ def store_axes(lane, ws, T, s, p, C):
 
 @leaf
 def scatter_places(lane, plan, pars, ws, route, H, T):
-    """Places and velocities of all bodies, S of all speeds."""
+    """Positions and velocities of all bodies, S of all speeds."""
     zeros, firsts = (zero(lane), zero(lane), zero(lane)), read(route, f.COLUMNS_FIRSTS)
     store(lane, ws, H + PLACE, (zeros, zeros))
     store(lane, ws, H + SPATIAL_V, (zeros, zeros))
@@ -176,13 +175,13 @@ def scatter_places(lane, plan, pars, ws, route, H, T):
 # ---- bodies in packs: four of one state, or one of four states -----------------------------------------------------------------
 @leaf
 def across_four(table, a, b, c, d, at):
-    """Four numbers, `at` behind each of four places."""
+    """Four numbers at offset `at` from each of four places, transposed."""
     return transposed(load_four(table, a + at), load_four(table, b + at), load_four(table, c + at), load_four(table, d + at))
 
 
 @leaf
 def put_four(ws, a, b, c, d, at, x):
-    """The same back."""
+    """The inverse of across_four."""
     x = transposed(x[0], x[1], x[2], x[3])
     store_four(ws, a + at, x[0])
     store_four(ws, b + at, x[1])
@@ -192,11 +191,12 @@ def put_four(ws, a, b, c, d, at, x):
 
 @leaf
 def bodies_of(plan, i):
-    """Of one state, the bodies of pack i; the last one is repeated."""
+    """One state: the bodies of pack i; the last one is repeated."""
     first, last = 4*i + 1, read(plan, f.N_HINGES)
     return first, min(first + 1, last), min(first + 2, last), min(first + 3, last)
 
 
+@one_state_only(otherwise=lambda lane, plan, ws, i: load_motion(lane, ws, record_of(plan, i + 1)))
 def motion_of_bodies(lane, plan, ws, i):
     """Attitude, rate and acceleration."""
     k, l, m, n = bodies_of(plan, i)
@@ -207,9 +207,7 @@ def motion_of_bodies(lane, plan, ws, i):
     return (a, b, c, d, e, g, h, j, o), (p, q, r), ((s, t, u), (v, w, x))
 
 
-motion_of_bodies = one_state_only(motion_of_bodies, lambda lane, plan, ws, i: load_motion(lane, ws, record_of(plan, i + 1)))
-
-
+@one_state_only(otherwise=lambda lane, plan, ws, H, i: load_spatial(lane, ws, H + BODY*(i + 1) + PLACE))
 def places_of_bodies(lane, plan, ws, H, i):
     k, l, m, n = bodies_of(plan, i)
     a, b, c, d = across_four(ws, H + BODY*k, H + BODY*l, H + BODY*m, H + BODY*n, PLACE)
@@ -217,16 +215,11 @@ def places_of_bodies(lane, plan, ws, H, i):
     return (a, b, c), (d, e, g)
 
 
-places_of_bodies = one_state_only(places_of_bodies, lambda lane, plan, ws, H, i: load_spatial(lane, ws, H + BODY*(i + 1) + PLACE))
-
-
+@tanks_only(otherwise=lambda lane, plan, pars, ws, k, at: load_four(pars, k*f.HINGE_PARS + f.MASS + at))
 def own_four(lane, plan, pars, ws, k, at):
-    """Four of the numbers of body k, mass, first moment and inertia; of propellant those of now [B 87]."""
+    """Four numbers of body k: mass, first moment and inertia; current values for propellant [B 87]."""
     place = read(plan, hinge_row(plan, k) + f.MASSIVE)
     return load_four(ws, place + at) if place > 1 else load_four(pars, k*f.HINGE_PARS + f.MASS + at)
-
-
-tanks_only(own_four, lambda lane, plan, pars, ws, k, at: load_four(pars, k*f.HINGE_PARS + f.MASS + at))
 
 
 @leaf
@@ -236,20 +229,23 @@ def own_across(lane, plan, pars, ws, i, at):
                       own_four(lane, plan, pars, ws, m, at), own_four(lane, plan, pars, ws, n, at))
 
 
+@one_state_only(otherwise=lambda lane, plan, pars, ws, i, C: own_composite(lane, plan, pars, ws, i + 1, C))
 def composites_of_bodies(lane, plan, pars, ws, i, C):
-    """Own inertias, about the origins of the bodies."""
+    """Inertias of single bodies, about their origins."""
     m, x, y, z = own_across(lane, plan, pars, ws, i, 0)
     xx, xy, xz, yy = own_across(lane, plan, pars, ws, i, 4)
     _, _, yz, zz = own_across(lane, plan, pars, ws, i, 6)
     return rotate_sym(C, (xx, xy, xz, yy, yz, zz)), rotate(C, (x, y, z)), m
 
 
-composites_of_bodies = one_state_only(composites_of_bodies, lambda lane, plan, pars, ws, i, C: own_composite(
-    lane, plan, pars, ws, i + 1, C))
+def store_body(lane, plan, ws, H, i, sums, motion):
+    store(lane, ws, H + BODY*(i + 1), sums)
+    store(lane, ws, H + BODY*(i + 1) + SPATIAL_V, motion)
 
 
+@one_state_only(otherwise=store_body)
 def store_bodies(lane, plan, ws, H, i, sums, motion):
-    """The sums of each body alone; V and A."""
+    """Store the sums of each single body, and V and A."""
     ((xx, xy, xz, yy, yz, zz), (hx, hy, hz), m), U, (px, py, pz), ((nx, ny, nz), (fx, fy, fz)) = sums
     ((a, b, c), (d, e, g)), ((h, j, o), (p, q, r)) = motion
     k, l, s, t = bodies_of(plan, i)
@@ -266,17 +262,9 @@ def store_bodies(lane, plan, ws, H, i, sums, motion):
     put_four(ws, k, l, s, t, SPATIAL_V + 8, (o, p, q, r))
 
 
-def store_body(lane, plan, ws, H, i, sums, motion):
-    store(lane, ws, H + BODY*(i + 1), sums)
-    store(lane, ws, H + BODY*(i + 1) + SPATIAL_V, motion)
-
-
-store_bodies = one_state_only(store_bodies, store_body)
-
-
 @leaf
 def weigh_bodies(lane, plan, pars, ws, H):
-    """V and A of all bodies; the sums of each body alone."""
+    """V and A of all bodies; the sums of each single body."""
     for i in range(packs_until(lane, read(plan, f.N_HINGES))):
         (C, omega, (alpha, a)), (p, v) = motion_of_bodies(lane, plan, ws, i), places_of_bodies(lane, plan, ws, H, i)
         v_O = sub(v, cross(omega, p))
@@ -290,7 +278,7 @@ def weigh_bodies(lane, plan, pars, ws, H):
 
 @leaf
 def gather_sums(lane, plan, ws, H):
-    """Tips to root: the sums of all subtrees."""
+    """Tips to root: sums over all subtrees."""
     quads = quads_of(ws)
     for k in range(read(plan, f.N_HINGES), 0, -1):
         i = read(plan, hinge_row(plan, k) + f.INNER)
@@ -300,20 +288,17 @@ def gather_sums(lane, plan, ws, H):
                 accumulate(quads, ws, to + j, load(quads, ws, source + j))
 
 
+@one_state_only(otherwise=lambda lane, ws, route, i, which, at: load4(lane, ws, read(route, speed_row(route, i) + which) + at))
 def four_of(lane, ws, route, i, which, at):
-    """Of one state: four numbers of pack i from what each of its speeds has at `which`, `at` numbers behind."""
+    """One state: four numbers for each speed of pack i, at offset `at` from its field `which`."""
     row = speed_row(route, 4*i) + which
     return across_four(ws, read(route, row), read(route, row + f.SPEED_ROW), read(route, row + 2*f.SPEED_ROW),
                        read(route, row + 3*f.SPEED_ROW), at)
 
 
-four_of = one_state_only(four_of, lambda lane, ws, route, i, which, at: load4(
-    lane, ws, read(route, speed_row(route, i) + which) + at))
-
-
 @leaf
 def sums_of(lane, ws, route, i):
-    """(J, h, m), U, p, F of what the speeds of pack i move."""
+    """(J, h, m), U, p, F of the subtrees moved by the speeds of pack i."""
     xx, xy, xz, yy = four_of(lane, ws, route, i, f.SPEED_SUMS, 0)
     yz, zz, hx, hy = four_of(lane, ws, route, i, f.SPEED_SUMS, 4)
     hz, m, a, b = four_of(lane, ws, route, i, f.SPEED_SUMS, 8)
@@ -327,7 +312,7 @@ def sums_of(lane, ws, route, i):
 
 @leaf
 def motion_of(lane, ws, route, i):
-    """V' and A' of what the speeds of pack i move against, V of what they move."""
+    """V' and A' of the inner bodies, and V of the outer bodies, of the speeds of pack i."""
     a, b, c, d = four_of(lane, ws, route, i, f.SPEED_INNER, 0)
     e, g, h, j = four_of(lane, ws, route, i, f.SPEED_INNER, 4)
     k, l, m, n = four_of(lane, ws, route, i, f.SPEED_INNER, 8)
@@ -339,7 +324,7 @@ def motion_of(lane, ws, route, i):
 # ---- speeds: torques and mass matrix -------------------------------------------------------------------------------------
 @leaf
 def weigh_speeds(lane, ws, route, T):
-    """t4 = I S and tau = S.F of all speeds, F that of the motion in ws."""
+    """t4 = I S and tau = S.F of all speeds, F of the motion in ws."""
     quads, torques = quads_of(ws), pack_of(lane, read(route, f.COLUMNS_TORQUES))
     for i in range(packs_until(lane, read(route, f.COLUMNS_SPEEDS))):
         at, (R, _, _, F) = pack_place(lane, T, i), sums_of(lane, ws, route, i)
@@ -353,20 +338,19 @@ def six(quads, ws, at, which, S):
     return spatial_dot(S, load_apart(quads, ws, at, which))
 
 
-# Entries of a speed with those that it moves are written in whole packs where that does no harm, see `whole_packs`, outer speeds
-# first; then the rest of them one by one, which there is in one state only.
+# Entries of a speed with the speeds it moves are written in whole packs where this overwrites nothing, see `whole_packs`, outer
+# speeds first; then the remaining ones one by one (one state only).
+@one_state_only(otherwise=lambda lane, route, j: (j, read(route, speed_row(route, j) + f.SPEED_END)))
 def packs_of(lane, route, j):
-    """Of one state: the packs that are written as a whole."""
+    """One state: the packs that are written as a whole."""
     row = speed_row(route, j)
     return (read(route, row + f.SPEED_WRITES) + 3)//4, read(route, row + f.SPEED_UNTIL)//4
 
 
-packs_of = one_state_only(packs_of, lambda lane, route, j: (j, read(route, speed_row(route, j) + f.SPEED_END)))
-
-
+@one_state_only(otherwise=lambda lane, route, j, last: (0, 0, 0))
 def rest_of(lane, route, j, last):
-    """Of one state: a pack of which only some are written, the first or the last one, and from which speed to which; none if the
-    last equals the first."""
+    """One state: a pack that is written in part, the first or the last one, and the first and end of its speeds; nothing if these
+    are equal."""
     row = speed_row(route, j)
     begin, until = read(route, row + f.SPEED_WRITES), read(route, row + f.SPEED_UNTIL)
     i, starts_inside = until//4 if last else begin//4, begin % 4 > 0
@@ -375,11 +359,9 @@ def rest_of(lane, route, j, last):
     return i, max(j, 4*i), min(until, 4*i + 4)
 
 
-rest_of = one_state_only(rest_of, lambda lane, route, j, last: (0, 0, 0))
-
-
+@one_state_only(otherwise=lambda lane, ws, to, step, x: store(lane, ws, to, x))
 def put_apart(lane, ws, to, step, x):
-    """Of one state: the numbers of a pack to places `step` apart."""
+    """One state: store the numbers of a pack `step` apart."""
     a, b, c, d = unpack4(x)
     store(lane, ws, to, a)
     store(lane, ws, to + step, b)
@@ -387,20 +369,15 @@ def put_apart(lane, ws, to, step, x):
     store(lane, ws, to + 3*step, d)
 
 
-put_apart = one_state_only(put_apart, lambda lane, ws, to, step, x: store(lane, ws, to, x))
-
-
+@one_state_only(otherwise=lambda lane, ws, to, x: store(lane, ws, to, x))
 def put_side_by_side(lane, ws, to, x):
-    """Of one state: a pack to a pack."""
+    """One state: store a pack as a pack."""
     store(quads_of(ws), ws, to//4, x)
-
-
-put_side_by_side = one_state_only(put_side_by_side, lambda lane, ws, to, x: store(lane, ws, to, x))
 
 
 @leaf
 def put_some(lane, ws, to, step, first, begin, end, x, scratch):
-    """The numbers begin ... end of a pack that starts with the number `first`."""
+    """Store the numbers begin ... end of a pack that starts with number `first`."""
     store(quads_of(ws), ws, scratch//4, x)
     for l in range(begin - first, end - first):
         store(lane, ws, to + step*l, load(lane, ws, scratch + l))
@@ -414,20 +391,20 @@ def first_of(lane, i):
 
 @leaf
 def column_place(B, length, s, column):
-    """Where the derivative of speed s by q of the speed `column` is, in blocks of `length` rows that start at B; that by v is four
-    numbers behind, by tau eight."""
+    """Position of the derivative of speed s with respect to q of the speed `column`, in blocks of `length` rows starting at B;
+    that with respect to v is four numbers later, tau eight."""
     return B + 12*(column//4*length + s) + column % 4
 
 
 @leaf
 def entry_place(route, block, s, column):
-    """The same by q (block 0), v or tau."""
+    """column_place with respect to q (block 0), v (1) or tau (2)."""
     return column_place(read(route, f.COLUMNS_B), read(route, f.COLUMNS_PADDED), s, column) + 4*block
 
 
 @leaf
 def fill_inertias(lane, ws, route, T):
-    """The mass matrix on paths: for each speed, its entries with those that move it, and with itself [B 62]."""
+    """Mass matrix on paths: for each speed, its entries with those on its path and with itself [B 62]."""
     quads, P, width, scratch = quads_of(ws), read(route, f.COLUMNS_P), read(route, f.COLUMNS_WIDTH), read(route, f.COLUMNS_SCRATCH)
     for j in range(read(route, f.COLUMNS_SPEEDS) - 1, -1, -1):
         S, to, (begin, end) = load_apart(lane, ws, speed_place(lane, T, j), S_), P + path_of(route, j)[0], packs_of(lane, route, j)
@@ -443,7 +420,7 @@ def fill_inertias(lane, ws, route, T):
 
 @sweep(excludes="flexible", method="derivatives", rounds=2)
 def weigh_tree(lane, plan, pars, ws, route):
-    """After a motion sweep: torques of that motion by speed, the mass matrix on paths."""
+    """After a motion sweep: torques of that motion by speed, mass matrix on paths."""
     noinline()
     H, T = read(route, f.COLUMNS_H), read(route, f.COLUMNS_T)
     scatter_places(lane, plan, pars, ws, route, H, T)
@@ -455,8 +432,7 @@ def weigh_tree(lane, plan, pars, ws, route):
 
 @leaf
 def accelerate_tree(lane, plan, ws, route):
-    """A and F without v' -> those with it: A has dA = sum S v' over the path more, F has I dA and t4 v' of all speeds further
-    out."""
+    """Update A and F for the solution v': A += dA = sum S v' over the path, F += I dA + t4 v' of all speeds further out."""
     H, T, vdot = read(route, f.COLUMNS_H), read(route, f.COLUMNS_T), read(route, f.COLUMNS_TORQUES)
     zeros, firsts = (zero(lane), zero(lane), zero(lane)), read(route, f.COLUMNS_FIRSTS)
     store(lane, ws, H + PLACE, (zeros, zeros))
@@ -483,7 +459,7 @@ def accelerate_tree(lane, plan, ws, route):
 # ---- pairs -------------------------------------------------------------------------------------------------------------
 @leaf
 def describe_speeds(lane, ws, route, T):
-    """What the pairs need of all speeds [B 61-62]."""
+    """Quantities of all speeds that the pairs need [B 61-62]."""
     quads = quads_of(ws)
     for i in range(packs_until(lane, read(route, f.COLUMNS_SPEEDS))):
         (V_i, A_i, V_k), (R, U, momentum, F) = motion_of(lane, ws, route, i), sums_of(lane, ws, route, i)
@@ -506,7 +482,8 @@ def describe_speeds(lane, ws, route, T):
 
 @leaf
 def pair(lane, ws, T, i, of_j):
-    """Entries of a speed j with those of pack i: of j by q and v of these, and of these by q and v of j [B 62]."""
+    """Entries for speed j and pack i: derivatives of tau_j with respect to their q and v, and of their tau with respect to q_j
+    and v_j [B 62]."""
     quads, at, (S, psi, chi, phi) = quads_of(ws), pack_place(lane, T, i), of_j
     t3, t4 = load3_apart(quads, ws, at, T3), load_apart(quads, ws, at, T4)
     return (six(quads, ws, at, T1, S), six(quads, ws, at, T2, S),
@@ -515,7 +492,7 @@ def pair(lane, ws, T, i, of_j):
 
 @leaf
 def inner_speed(lane, ws, T, j):
-    """What pairs need of the inner one."""
+    """Quantities of the inner speed of a pair."""
     at = speed_place(lane, T, j)
     return (load_apart(lane, ws, at, S_), load3_apart(lane, ws, at, PSI), load_apart(lane, ws, at, CHI),
             load_apart(lane, ws, at, PHI))
@@ -523,7 +500,7 @@ def inner_speed(lane, ws, T, j):
 
 @leaf
 def fill_pairs(lane, ws, route, T):
-    """Derivatives of inverse dynamics by q and v into the first two blocks of B."""
+    """Derivatives of inverse dynamics with respect to q and v, into the first two blocks of B."""
     B, length, scratch = read(route, f.COLUMNS_B), read(route, f.COLUMNS_PADDED), read(route, f.COLUMNS_SCRATCH)
     for j in range(read(route, f.COLUMNS_SPEEDS) - 1, -1, -1):
         of_j, (begin, end) = inner_speed(lane, ws, T, j), packs_of(lane, route, j)
@@ -548,7 +525,7 @@ def fill_pairs(lane, ws, route, T):
 
 @leaf
 def take_wrench_from_own(lane, plan, ws, route, H, T):
-    """Two speeds of one hinge: without S_j.(S_i x* F) [B 62]."""
+    """Two speeds of one hinge: subtract S_j.(S_i x* F) [B 62]."""
     for k in range(1, read(plan, f.N_HINGES) + 1):
         kind, first = read(plan, hinge_row(plan, k) + f.KIND), read(route, read(route, f.COLUMNS_FIRSTS) + k)
         if kind == SPHERICAL or kind == FREE:
@@ -563,7 +540,7 @@ def take_wrench_from_own(lane, plan, ws, route, H, T):
 
 @leaf
 def add_springs(lane, plan, pars, ws, route):
-    """What springs and dampers of joints add to the torques that inverse dynamics asks for."""
+    """Add joint springs and dampers to the derivatives of inverse dynamics."""
     for j in range(read(plan, f.N_SPRINGS)):
         row, p = read(plan, f.SPRINGS) + j*f.SPRING_ROW, read(plan, f.PAR_SPRINGS) + j*f.SPRING_PARS
         s = read(route, read(route, f.COLUMNS_OF_V) + read(plan, row + f.SPRING_TAU) - read(plan, f.WS_U))
@@ -574,7 +551,7 @@ def add_springs(lane, plan, pars, ws, route):
 
 @sweep(excludes="flexible", method="derivatives", rounds=2)
 def fill_closed_form(lane, plan, pars, ws, route):
-    """After weigh_tree, B empty: derivatives of inverse dynamics in B."""
+    """After weigh_tree, with B empty: derivatives of inverse dynamics into B."""
     noinline()
     T = read(route, f.COLUMNS_T)
     describe_speeds(lane, ws, route, T)

@@ -1,6 +1,7 @@
-"""The power of inputs: all that laws, a user's loop or another program give, each times the rate of what it acts along [B 24].
+"""Power of inputs: everything set by laws, a user's loop or another program, times the rate of the motion that it acts along
+[B 24].
 
-It follows the derivative of a stage, whose records of the hinges it reads.
+Evaluated after the derivative of a stage, from its hinge records.
 """
 from bough.kernels.algebra import cross, dot, rotate
 from bough.kernels.hinges import FREE, MODAL, PRISMATIC, hinge_add, load_axis
@@ -16,7 +17,7 @@ from bough.sweeps.orbit import root_row
 
 @sweep
 def fill_input_power(lane, plan, pars, ws, controls, to):
-    """Into the place `to` in ws; `controls`: where they are, as they were given."""
+    """Store the power at `to` in ws; `controls`: position of the controls as given."""
     noinline()
     speeds, n, power = read(plan, f.WS_X) + read(plan, f.NQ), read(plan, f.NV) + read(plan, f.N_WHEELS), zero(lane)
     for i in range(n):
@@ -44,7 +45,7 @@ def fill_input_power(lane, plan, pars, ws, controls, to):
 
 @leaf
 def origin_velocity(lane, plan, pars, ws, k):
-    """Of body k, inward: what the rate of each inner body makes of the offset, and what slides."""
+    """Velocity of the origin of body k, by walking inward: angular rate of each inner body times offset, plus sliding rates."""
     o = (zero(lane), zero(lane), zero(lane))
     v = o
     while k:
@@ -63,13 +64,13 @@ def origin_velocity(lane, plan, pars, ws, k):
 
 @leaf
 def port_target(plan, j):
-    """Which entry of u an input is added to."""
+    """Entry of u that an input is added to."""
     return read(plan, read(plan, f.PORTS) + j*f.PORT_ROW + f.PORT_TARGET) - read(plan, f.WS_U)
 
 
 @leaf
 def given_torque(lane, plan, pars, ws, controls, i):
-    """Along the speed i, from a law or through inputs."""
+    """Torque along speed i set by a law or by inputs."""
     found = load(lane, ws, controls + i)
     for j in range(read(plan, f.N_PORTS)):
         if port_target(plan, j) == i:
@@ -79,7 +80,7 @@ def given_torque(lane, plan, pars, ws, controls, i):
 
 @leaf
 def root_force(lane, plan, pars, ws, controls):
-    """In orbit: what is given along the translations of roots, which the orbit feels."""
+    """In orbit: given forces along the translations of roots, which act on the orbit."""
     force = zero(lane), zero(lane), zero(lane)
     for j in range(read(plan, f.N_ROOTS)):
         row, k = root_row(plan, j)

@@ -38,120 +38,28 @@ FRICTION_LAWS = Codes(SLIDES="against the direction of the speed", SMOOTH="a smo
 FLAG = Codes(no="", yes="")                                     # has no constants
 CODES = (ROTATIONS, FREE_KINDS, ADDS, HOLD_MODES, ELEMENT_KINDS, OUTPUT_KINDS, FRICTION_LAWS)
 
-# ---- plan: the header ---------------------------------------------------------------------------------------------------
-HEADER = Record(
-    "header", "plan", "sizes, and where sections start",
-    Field("N_HINGES", "hinges without the ground"),
-    Field("NQ", "coordinates q"),
-    Field("NV", "speeds v"),
-    Field("N_WHEELS", "wheels"),
-    Field("N_X", "length of x: see compile.layout"),
-    Field("N_LAW_STATES", "the last of x, behind the orbit: tanks, and what only runs have"),
-    Field("N_U", "length of u: see compile.layout"),
-    Field("IN_ORBIT", "central gravity: position and velocity of the mass center are in x", codes=FLAG),
-    Field("HAS_LOADS", "some body has a slot for applied wrenches", codes=FLAG),
-    Field("SPRINGS", "start in plan"),
-    Field("N_SPRINGS", "springs"),
-    Field("FRICTIONS", "start in plan"),
-    Field("N_FRICTIONS", "coordinates and wheels with friction"),
-    Field("N_STUCK", "of them, what friction holds now"),
-    Field("N_LOADED", "of them, whose friction depends on the load of the joint"),
-    Field("PAR_FRICTIONS", "start in pars"),
-    Field("TANKS", "start in plan"),
-    Field("N_TANKS", "tanks"),
-    Field("PAR_TANKS", "start in pars"),
-    Field("WHEELS", "start in plan"),
-    Field("WRENCHES", "start in plan"),
-    Field("N_WRENCHES", "wrenches"),
-    Field("PORTS", "start in plan: what inputs act on"),
-    Field("N_PORTS", "entries of u that inputs are added to"),
-    Field("PAR_PORTS", "start in pars"),
-    Field("TABLES", "start in plan: time tables"),
-    Field("N_TABLES", "time tables"),
-    Field("PAR_INPUTS", "start in pars: constants of u"),
-    Field("N_CONSTANTS", "constants of u: N_U, or 0 if all are zero"),
-    Field("PAR_SPRINGS", "start in pars"),
-    Field("PAR_WHEELS", "start in pars"),
-    Field("PAR_WRENCHES", "start in pars"),
-    Field("PULLS", "start in plan: bodies that central gravity pulls at"),
-    Field("N_PULLS", "bodies that central gravity pulls at"),
-    Field("PAR_PULLS", "start in pars"),
-    Field("ROOTS", "start in plan: hinges that slide a whole tree"),
-    Field("N_ROOTS", "such hinges, in orbit"),
-    Field("WS_TIME", "start in ws"),
-    Field("WS_X", "start in ws"),
-    Field("WS_SINES", "start in ws"),
-    Field("WS_COSINES", "start in ws"),
-    Field("WS_U", "start in ws"),
-    Field("WS_XDOT", "start in ws"),
-    Field("WS_POSITIONS", "start in ws: in orbit"),
-    Field("WS_MEAN", "start in ws: in orbit"),
-    Field("WS_SLOTS", "start in ws: applied wrenches"),
-    Field("N_SLOTS", "applied wrenches"),
-    Field("WS_IMPLICIT", "start in ws: of implicit methods"),
-    Field("WS_MASS", "start in ws of what the method needs besides: mass matrix, or momentum cloud"),
-    Field("WS_SIZE", "length of ws up to there"),
-    Field("LOOPS", "start in plan"),
-    Field("N_LOOPS", "closed loops"),
-    Field("PAR_LOOPS", "start in pars"),
-    Field("COUPLINGS", "start in plan"),
-    Field("N_COUPLINGS", "linear relations of coordinates"),
-    Field("PAR_COUPLINGS", "start in pars"),
-    Field("COUPLED", "start in plan: coordinates of couplings"),
-    Field("PAR_COUPLED", "start in pars"),
-    Field("WS_CLOSURE", "start in ws: what counts in the equations of loops"),
-    Field("WS_MULTIPLIERS", "start in ws"),
-    Field("N_MULTIPLIERS", "multipliers of loops, padded"),
-    Field("WS_FRONTS", "start in ws"),
-    Field("N_FRONTS", "length of all fronts together, and with couplings of the gains behind them: what is cleared"),
-    Field("FREES", "start in plan: free motions of loops' joints"),
-    Field("N_FREES", "free motions of loops' joints along which something acts"),
-    Field("PAR_FREES", "start in pars"),
-    Field("HOLDS", "start in plan: coordinates that can be locked or prescribed"),
-    Field("N_HOLDS", "coordinates that are, or can be, locked or prescribed"),
-    Field("ELEMENTS", "start in plan"),
-    Field("N_ELEMENTS", "force elements"),
-    Field("WS_ELEMENTS", "start in ws: what force elements exert"),
-    Field("PATHS", "start in plan: hinges on the way to what is measured"),
-    Field("N_PATHS", "hinges on the way to what is measured"),
-    Field("OUTPUTS", "start in plan"),
-    Field("N_OUTPUTS", "outputs that are not entries of the state"),
-    Field("PAR_OUTPUTS", "start in pars"),
-    Field("SUMS", "some output needs sums over all bodies", codes=FLAG),
-    Field("WS_SUMS", "start in ws: sums over all bodies"),
-    Field("CLOUD_BASE", "hinge of a floating base", to="hinge"),
-    Field("CLOUDS", "start in plan: hinges of unknown motion behind the base"),
-    Field("N_CLOUDS", "hinges of unknown motion behind the base"),
-    Field("PAR_CLOUD", "start in pars: sums of bodies, from the base on"),
-    Field("ANGLES", "start in plan: runs of coordinates that are angles"),
-    Field("N_ANGLES", "runs of coordinates that are angles"),
-    Field("QUATERNIONS", "start in plan"),
-    Field("N_QUATERNIONS", "quaternions among the coordinates"),
-    Field("HINGES", "start in plan: the first row is the ground's"),
-    written="compile.assemble", read="all sweeps")
-
 # ---- plan: rows ---------------------------------------------------------------------------------------------------------
 HINGE = Record(
     "hinge", "plan", "a primitive hinge and its body",
     Field("INNER", "the hinge of the inner body", to="hinge"),
-    Field("KIND", "what it lets move", codes=KINDS),
+    Field("KIND", "type of hinge", codes=KINDS),
     Field("Q", "coordinates", to="ws.x", length=0),
     Field("V", "speeds", to="ws.x", length=0),
     Field("TAU", "torques", to="ws.u", length=0),
     Field("VDOT", "accelerations", to="ws.xdot", length=0),
-    Field("MASSIVE", "its body has mass: 1, that of pars; more: where in ws, in a tank, the one that changes is"),
+    Field("MASSIVE", "its body has mass: 1, as in pars; larger: position in ws of the variable mass of a tank"),
     Field("RECORD", "its motion", to="ws.records", length="hinge", owned=True),
-    Field("BRANCH", "where branches are gathered; none: only body k + 1 hangs on it", to="ws.branches", length="branch", owned=True,
+    Field("BRANCH", "sums over branches; none: at most body k + 1 is attached", to="ws.branches", length="branch", owned=True,
           optional=True),
     Field("SLOT", "applied wrench", to="ws.slots", length=6, owned=True, optional=True),
     Field("FLEX", "row of the flexible body", to="plan.flexible", length="flexible", optional=True),
-    Field("CLOUD", "cloud that its body is part of; 0: the base's", to="cloud", optional=True,     # two in one place: a row is two
+    Field("CLOUD", "cloud of its body; 0: the base's", to="cloud", optional=True,     # two in one place: a row is two
           variant=Field("NODE_PAR", "place and shapes of the node", to="pars.flexible", length=4)),         # cache lines
     Field("GIVEN", "given accelerations", to="ws.given", length=0,
           variant=Field("NODE_WS", "record of the node", to="ws.records", length="node", owned=True)),
     Field("FRONT", "row of the front that passes it", to="plan.fronts", length="front", optional=True),
     Field("JUNCTION", "first junction at its body", to="plan.junctions", length="junction", optional=True),
-    Field("SOLVED", "its kind to sweeps that solve: WELD where it is held", codes=KINDS),
+    Field("SOLVED", "type in sweeps that solve for accelerations: WELD if held", codes=KINDS),
     size_name="HINGE_ROW", variant=("kind", NODE), written="compile.assemble", read="all sweeps")
 
 FLEXIBLE = Record(
@@ -162,19 +70,19 @@ FLEXIBLE = Record(
     Field("FLEX_WS", "its modal record", to="ws.records", length="modal", owned=True),
     Field("FLEX_ROOM", "scratch, shared by all flexible bodies; in orbit each has its own", to="ws.scratch", length=0),
     Field("NODE_ROOM", "scratch of its nodes, shared by all", to="ws.scratch", length=0),
-    Field("HAS_PAIRS", "has terms of two modes; else linearized", codes=FLAG),
-    Field("HAS_TURNS", "these are not skew in the two modes: points that turn", codes=FLAG),
-    Field("HAS_CURVES", "nodes move along curves: geometric stiffening", codes=FLAG),
+    Field("HAS_PAIRS", "has terms of two modes; no: linearized", codes=FLAG),
+    Field("HAS_TURNS", "these are not skew in the two modes: rotating points", codes=FLAG),
+    Field("HAS_CURVES", "nodes have second-order displacements: geometric stiffening", codes=FLAG),
     Field("INBOARD_MOVES", "the modes move the inboard node", codes=FLAG),
     Field("DIAGONAL", "stiffness and damping are diagonal", codes=FLAG),
     Field("CARRIED", "p, fields that the modes carry along"),
     Field("SPINS", "mean rates of second order of points that turn, 0 to 3"),
-    Field("FLEX_COLUMNS", "columns of a front that the rows of its modes hold"),
+    Field("FLEX_COLUMNS", "columns of a front in the rows of its modes"),
     prefix="FLEX_", written="compile.assemble",
     read="sweeps.modes, modal, fronts, composite, closures, loop_jacobian, calls, orbit")
 
 ANGLE_RUN = Record(
-    "angle run", "plan", "neighboring coordinates, most of them angles, whose sines are taken together",
+    "angle run", "plan", "consecutive coordinates, most of them angles, whose sines are computed together",
     Field("ANGLE_FIRST", "first coordinate", to="q"),
     Field("ANGLE_END", "end"),
     size_name="ANGLE_ROW", prefix="ANGLE_", written="compile.assemble", read="sweeps.tree_motion")
@@ -191,7 +99,7 @@ SPRING = Record(
     Field("SPRING_V", "speed", to="ws.x"),
     Field("SPRING_TAU", "torque", to="ws.u"),
     Field("SPRING_ACTS", "it acts; no: a stop that is not in contact", codes=FLAG),
-    Field("SPRING_LOCAL", "its coordinate is all that its hinge has, so that it can act implicitly", codes=FLAG),
+    Field("SPRING_LOCAL", "its hinge has no other coordinate, so that it can act implicitly", codes=FLAG),
     size_name="SPRING_ROW", prefix="SPRING_", written="compile.assemble", read="sweeps.loads")
 
 FRICTION = Record(
@@ -199,11 +107,11 @@ FRICTION = Record(
     Field("FRICTION_V", "speed", to="ws.x"),
     Field("FRICTION_TAU", "torque", to="ws.u"),
     Field("FRICTION_LAW", "its law", codes=FRICTION_LAWS),
-    Field("FRICTION_SIGN", "where it slides: 1 or -1, which way; 0: as the speed says"),
+    Field("FRICTION_SIGN", "direction of sliding, 1 or -1; 0: that of the speed"),
     Field("FRICTION_ACTS", "it acts; no: it holds its coordinate", codes=FLAG),
     Field("FRICTION_HINGE", "of a joint, its hinge", to="hinge"),
     Field("FRICTION_WS", "scratch", to="ws.frictions", length="friction", owned=True),
-    Field("FRICTION_STATE", "in runs: what holds it, or its own state; the load of its joint; what it has taken", to="ws.x",
+    Field("FRICTION_STATE", "in runs: holding force, or its own state; load of its joint; dissipated energy", to="ws.x",
           length=3, optional=True),
     Field("FRICTION_RATE", "rates of these", to="ws.xdot", length=3, optional=True),
     size_name="FRICTION_ROW", prefix="FRICTION_", written="compile.friction_tank_tables", read="sweeps.friction_forces")
@@ -211,17 +119,17 @@ FRICTION = Record(
 TANK = Record(
     "tank", "plan", "propellant in a body, and the nozzle through which it leaves",
     Field("TANK_HINGE", "the weld that holds it", to="hinge"),
-    Field("TANK_SLOSH", "the outer of the two hinges of what sloshes; none: 0", to="hinge"),
+    Field("TANK_SLOSH", "the outer of the two hinges of the sloshing mass; none: 0", to="hinge"),
     Field("TANK_NOZZLE", "the body of the nozzle; 0: the ground", to="hinge"),
     Field("TANK_GIMBAL", "the nozzle turns on the body of the tank", codes=FLAG),
-    Field("TANK_FEEDS", "it can feed; no: it, or another tank of its engine, is empty", codes=FLAG),
+    Field("TANK_FEEDS", "it can feed; no: it or another tank of its engine is empty", codes=FLAG),
     Field("TANK_MASS", "propellant", to="ws.x"),
     Field("TANK_RATE", "rate of it", to="ws.xdot"),
-    Field("TANK_FLOW", "what leaves it", to="ws.u"),
+    Field("TANK_FLOW", "outflow", to="ws.u"),
     Field("TANK_AT", "its properties by mass", to="tables.tanks", length=1),
     Field("TANK_PIECES", "pieces of them"),
     Field("TANK_COLUMNS", "of a piece: cubics of so many properties behind its start"),
-    Field("TANK_WS", "properties now, and what its flow does", to="ws.tanks", length="tank", owned=True),
+    Field("TANK_WS", "current properties, and the effects of its flow", to="ws.tanks", length="tank", owned=True),
     Field("TANK_EXHAUST", "in runs: rates of momenta and energy of all exhaust", to="ws.xdot", length=7, optional=True),
     size_name="TANK_ROW", prefix="TANK_", written="compile.friction_tank_tables", read="sweeps.tanks")
 
@@ -243,7 +151,7 @@ WRENCH = Record(
     size_name="WRENCH_ROW", prefix="WRENCH_", written="compile.assemble", read="sweeps.loads, power, cloud")
 
 PORT = Record(
-    "port", "plan", "a number of an input is added to an entry of u",
+    "port", "plan", "an entry of an input that is added to an entry of u",
     Field("PORT_SOURCE", "the number", to="ws.u"),
     Field("PORT_TARGET", "what it is added to", to="ws.u"),
     size_name="PORT_ROW", prefix="PORT_", written="compile.assemble", read="sweeps.loads, power")
@@ -252,7 +160,7 @@ LOOP = Record(
     "loop", "plan", "a closed loop",
     Field("LOOP_A", "hinge of the end a; 0: the ground", to="hinge"),
     Field("LOOP_B", "hinge of the end b", to="hinge"),
-    Field("LOOP_MEET", "hinge at which their paths to the root meet", to="hinge"),
+    Field("LOOP_MEET", "hinge where their paths to the root meet", to="hinge"),
     Field("HELD_TRANSLATIONS", "directions held"),
     Field("HELD_ROTATIONS", "rotations held", codes=ROTATIONS),
     Field("COLUMN_A", "column of its first row in the front of a, the others before it; none: on the ground", to="ws.fronts",
@@ -365,12 +273,12 @@ ELEMENT = Record(
     size_name="ELEMENT_ROW", prefix="ELEMENT_", written="compile.element_tables", read="sweeps.force_elements, cloud")
 
 PATH = Record(
-    "path", "plan", "a hinge on the way to what is measured, inner before outer",
+    "path", "plan", "a hinge on the path to a measured frame, inner before outer",
     Field("PATH_HINGE", "which", to="hinge"),
     size_name="PATH_ROW", prefix="PATH_", written="compile.assemble", read="sweeps.outputs")
 
 OUTPUT = Record(
-    "output", "plan", "something that is measured inside a step",
+    "output", "plan", "an output that is computed inside a step",
     Field("OUTPUT_KIND", "what", codes=OUTPUT_KINDS),
     Field("OUTPUT_HINGE", "the body of its place", to="hinge"),
     Field("OUTPUT_FRAME", "the body whose axes it is along", to="hinge"),
@@ -388,12 +296,12 @@ CLOUD = Record(
     size_name="CLOUD_ROW", prefix="CLOUD_", written="compile.cloud_tables, assemble", read="sweeps.cloud")
 
 PULL = Record(
-    "pull", "plan", "a body that central gravity pulls at; of welded ones each",
+    "pull", "plan", "a body for central gravity; welded bodies separately",
     Field("PULL_HINGE", "its hinge", to="hinge"),
     size_name="PULL_ROW", prefix="PULL_", written="compile.assemble", read="sweeps.orbit")
 
 ROOT = Record(
-    "root", "plan", "in orbit: a hinge that slides a whole tree, FREE or one of the slides of a joint that can be held",
+    "root", "plan", "in orbit: a hinge that translates a whole tree, FREE or a PRISMATIC one of a joint that can be held",
     Field("ROOT_HINGE", "which", to="hinge"),
     size_name="ROOT_ROW", prefix="ROOT_", written="compile.assemble", read="sweeps.orbit")
 
@@ -433,13 +341,13 @@ SPRING_PARAMETERS = Record(
 
 FRICTION_PARAMETERS = Record(
     "friction", "pars", "friction of a coordinate or a wheel",
-    Field("COULOMB", "dry friction of a fast motion", (), "N m or N"),
-    Field("STATIC_MORE", "by which it is larger at rest", (), "N m or N"),
-    Field("OVER_STRIBECK", "over the speed at which that has decayed by e; 0: at once", (), "s/rad or s/m"),
+    Field("COULOMB", "dry friction at high speed", (), "N m or N"),
+    Field("STATIC_MORE", "excess at rest", (), "N m or N"),
+    Field("OVER_STRIBECK", "1/speed at which the excess has decayed by e; 0: at once", (), "s/rad or s/m"),
     Field("VISCOUS", "in proportion to the speed", (), "N m s/rad or N s/m"),
     Field("SMOOTH_SPEED", "below which the smooth law is linear", (), "rad/s or m/s"),
     Field("BRISTLE", "stiffness of bristles", (), "N m/rad or N/m"),
-    Field("LOAD_FACTOR", "dry friction for each newton that the joint bears", (), "m or 1"),
+    Field("LOAD_FACTOR", "dry friction per newton of joint load", (), "m or 1"),
     size_name="FRICTION_PARS", written="compile.friction_tank_tables", read="sweeps.friction_forces")
 
 WHEEL_PARAMETERS = Record(
@@ -472,11 +380,11 @@ LOOP_PARAMETERS = Record(
 
 COUPLING_PARAMETERS = Record(
     "coupling", "pars", "a linear relation of coordinates, scaled so that the largest factor is 1",
-    Field("COUPLING_OFFSET", "what the sum of factors times coordinates is", (), "rad or m"),
+    Field("COUPLING_OFFSET", "value of the sum of factors times coordinates", (), "rad or m"),
     Field("COUPLING_STIFFNESS", "of one that gives way", (), "N m/rad or N/m"),
     Field("COUPLING_DAMPING", "of one that gives way", (), "N m s/rad or N s/m"),
     Field("COUPLING_PRELOAD", "a constant force along it", (), "N m or N"),
-    Field("COUPLING_PLAY", "half of what it can move freely", (), "rad or m"),
+    Field("COUPLING_PLAY", "half of its free play", (), "rad or m"),
     size_name="COUPLING_PARS", prefix="COUPLING_", written="compile.coupling_tables", read="sweeps.couplings")
 
 COUPLED_PARAMETERS = Record(
@@ -628,7 +536,7 @@ TANK_PARAMETERS = Record(
     Field("TANK_EXIT", "the nozzle, or the joint on which it turns, in the axes of the tank", (3,), "m"),
     Field("NOZZLE_AT", "the nozzle in the axes of its hinge", (3,), "m"),
     Field("NOZZLE_AXIS", "which way it pushes, in these axes", (3,)),
-    Field("NO_FLOW", "what a flow may be below zero: rounding", (), "kg/s"),
+    Field("NO_FLOW", "tolerance for a negative flow: rounding", (), "kg/s"),
     Field("LEAST_FIXED", "mass of fixed propellant below which it has no mass center", (), "kg"),
     Field("DESCRIBED", "propellant that TOTAL_MASS contains", (), "kg"),
     size_name="TANK_PARS", written="compile.friction_tank_tables", read="sweeps.tanks")
@@ -649,7 +557,7 @@ MODAL_RECORD = Record(
     Field("MODAL_H", "first moment", (3,), "kg m"),
     Field("MODAL_WRENCH", "bias wrench of its own mass", (6,), "N m, N"),
     Field("MODAL_BIAS", "angular bias of the hinge", (3,), "rad/s^2"),
-    Field("MODAL_TURNED", "share of turning points in the inertia beyond second moments, not felt by gravity", (6,), "kg m^2"),
+    Field("MODAL_TURNED", "inertia of rotating points beyond second moments: no gravity acts on it", (6,), "kg m^2"),
     Field("MODAL_ROWS", "rows of the modes", (0,)),
     prefix="MODAL_", written="sweeps.modes", read="sweeps.modes, modal, calls")
 
@@ -663,7 +571,7 @@ NODE_RECORD = Record(
     "node", "ws", "a node of a flexible body",
     Field("NODE_BIAS", "angular bias", (3,), "rad/s^2"),
     padding(1),
-    Field("NODE_SHAPES", "shapes as the deformation has them", (0,)),
+    Field("NODE_SHAPES", "shapes of the deformed body", (0,)),
     prefix="NODE_", written="sweeps.modes", read="sweeps.modes")
 
 NODE_BLOCKS = Blocks(
@@ -691,14 +599,14 @@ NODE_SCRATCH = Blocks(
     written="sweeps.modes, modal", read="sweeps.modes, modal")
 
 IMPLICIT_HEAD = Record(
-    "implicit", "ws", "how places and rates of implicit methods depend on the acceleration that is solved for",
+    "implicit", "ws", "dependence of positions and rates on the unknown acceleration in implicit methods",
     Field("IMPLICIT_RATE", "g: of a rate", unit="s"),
     Field("IMPLICIT_PLACE", "g^2: of a place", unit="s^2"),
     padding(2),
     size_name="IMPLICIT_SIZE", prefix="IMPLICIT_", written="integrate.compiled.stepping", read="sweeps.implicit")
 
 CLOSURE = Record(
-    "closure", "ws", "what counts in the equations of loops, and scratch for an angle",
+    "closure", "ws", "weights in the equations of loops, and scratch for an angle",
     Field("CLOSURE_ACCELERATION", "factor of the acceleration of a gap"),
     Field("CLOSURE_SPEED", "factor of its speed"),
     Field("CLOSURE_POSITION", "factor of the gap"),
@@ -754,7 +662,7 @@ SUMS_RECORD = Record(
     size_name="SUMS_SIZE", prefix="SUM_", written="sweeps.outputs", read="sweeps.outputs")
 
 BRANCH = Record(
-    "branch", "ws", "what is gathered from all bodies on a body but the next one",
+    "branch", "ws", "sums over all branches of a body except the next body",
     Field("GATHERED", "articulated inertia (21) and bias (6)", (27,)),
     Field("SHARED_ACCEL", "acceleration for them", (6,), "rad/s^2, m/s^2"),
     size_name="BRANCH_STORE", written="sweeps.articulated, composite",
@@ -857,7 +765,7 @@ TRACED = Record(
     Field("TRACED_VELOCITY", "velocity", (3,), "m/s"),
     size_name="TRACED_ROW", prefix="TRACED_", written="sweeps.kinematics", read="sweeps.kinematics")
 
-# ---- what is given out ----------------------------------------------------------------------------------------------------
+# ---- results --------------------------------------------------------------------------------------------------------------
 FRAMES = Blocks(
     "frames", "out", "motion of n places, in inertial axes", frame_blocks,
     Block("position", "(n, 3)", "m"),
@@ -882,12 +790,8 @@ LINK_FLEXIBLE = Record(
     Field("LINK_MODES", "for each of n modes its row of D (n), g and z_f", (0,)),
     prefix="LINK_", written="sweeps.calls", read="analyze.operators.state_links")
 
-RECORDS = tuple(each for each in list(globals().values()) if isinstance(each, Record))
-BLOCKS = tuple(each for each in list(globals().values()) if isinstance(each, Blocks))
-
 # ---- sections -------------------------------------------------------------------------------------------
-SECTIONS = (                                                    # of each array in their order
-    Section("header", "plan", HEADER.meaning, HEADER),
+_SECTIONS = (                                                   # of each array in their order, after the header
     Section("hinges", "plan", HINGE.meaning, HINGE, "HINGES"),
     Section("springs", "plan", SPRING.meaning + "; those of stops come last", SPRING, "SPRINGS", "N_SPRINGS"),
     Section("frictions", "plan", FRICTION.meaning, FRICTION, "FRICTIONS", "N_FRICTIONS"),
@@ -960,8 +864,40 @@ SECTIONS = (                                                    # of each array 
     Section("multipliers", "ws", "of loops, those of each padded to multiples of four", None, "WS_MULTIPLIERS", aligned=True),
     Section("fronts", "ws", "of loops: L, K, k, multipliers, pivots, order", None, "WS_FRONTS"),
     Section("front gains", "ws", "of hinges that fronts pass: U and 1/D, or W"),
-    Section("scratch", "ws", "while a flexible body, or a node of it, is visited", aligned=True),
-    Section("records", "ws", "of hinges; behind them of flexible bodies and of nodes"),
+    Section("scratch", "ws", "for one flexible body or node at a time", aligned=True),
+    Section("records", "ws", "of hinges, each followed by that of its flexible body or node"),
     Section("implicit", "ws", "of implicit methods: head | what springs add to the inertia of each speed | q^ | v^", None,
             "WS_IMPLICIT", aligned=True),
 )
+
+# ---- plan: the header ---------------------------------------------------------------------------------------------------
+def _starts_and_counts() -> list[Field]:
+    """Entries of the header for the sections of all arrays."""
+    starts = [Field(each.start, f"start of '{each.name}' in {each.table}") for each in _SECTIONS if each.start]
+    return starts + [Field(each.count, f"number of records of '{each.name}'") for each in _SECTIONS if each.count]
+
+
+HEADER = Record(
+    "header", "plan", "sizes, and starts of sections",
+    Field("N_HINGES", "hinges without the ground"),
+    Field("NQ", "coordinates q"),
+    Field("NV", "speeds v"),
+    Field("N_X", "length of x: see compile.layout"),
+    Field("N_LAW_STATES", "entries of x after the orbit: tanks, and those that exist only in runs"),
+    Field("N_U", "length of u: see compile.layout"),
+    Field("IN_ORBIT", "central gravity: position and velocity of the mass center are in x", codes=FLAG),
+    Field("HAS_LOADS", "some body has a slot for applied wrenches", codes=FLAG),
+    Field("N_STUCK", "coordinates held by friction now"),
+    Field("N_LOADED", "frictions that depend on the load of the joint"),
+    Field("N_CONSTANTS", "constants of u: N_U, or 0 if all are zero"),
+    Field("WS_MASS", "start in ws of the numbers of a method: mass matrix, or momentum cloud"),
+    Field("WS_SIZE", "length of ws up to there"),
+    Field("N_MULTIPLIERS", "multipliers of loops, padded"),
+    Field("N_FRONTS", "length of all fronts, and with couplings of the gains after them: what is cleared"),
+    Field("CLOUD_BASE", "hinge of a floating base", to="hinge"),
+    *_starts_and_counts(),
+    written="compile.assemble", read="all sweeps")
+
+SECTIONS = (Section("header", "plan", HEADER.meaning, HEADER), *_SECTIONS)
+RECORDS = tuple(each for each in list(globals().values()) if isinstance(each, Record))
+BLOCKS = tuple(each for each in list(globals().values()) if isinstance(each, Blocks))

@@ -1,24 +1,20 @@
-"""Rows of the recursion over links: numbers in one array, counted in packs of four, padded with zeros.
+"""The articulated-body recursion over links of any size, for the operators: D, G and P of the partitioned tree and of whole
+joints; and M^-1 tau with its factors, by one recursion inward and one outward.
 
-A row of carried coordinates has an even number of packs, so that two are worked on together; sums of rows stay in registers.
-
-The articulated-body recursion over links of any size, for the operators: D, G and P of the partitioned tree and of whole joints.
-
-One code serves a hinge of one degree of freedom and a whole flexible body with its joint.  A link has u coordinates of its own,
-each also a speed of it and none that its inner link sees, and m others, which Phi carries:
+One code handles a hinge of one degree of freedom and a whole flexible body with its joint.  A link has u coordinates of its own
+(each is also one of its speeds, and the inner link does not depend on them) and m others, which Phi carries:
 
     H = [I, 0; 0, h],   Phi(i, k) = [0, B; 0, E + U]
 
-with B the rows of the inner link's own coordinates, E the identity if both links carry equally many coordinates, and otherwise
-nothing, and U what a lever arm adds.  `operators.packing` finds such coordinates, and what of this is empty.
+with B the rows of the inner link's own coordinates, E the identity if both links carry the same number of coordinates (else
+zero), and U the contribution of a lever arm.  `operators.packing` finds such coordinates, and which blocks are empty.
 
-All numbers are in one array of packs, see below, which begins with a row of zeros.  What is kept of each link:
+All numbers are in one array, counted in packs of four and padded with zeros, which begins with a row of zeros.  A row of carried
+coordinates has an even number of packs, which are processed in pairs; sums of rows stay in registers.  Stored for each link:
 
-    P          articulated inertia, rows [own, carried]; of own rows the upper triangle counts, carried rows have no own part
-    [D', X']   a row a speed: X = H P and D = H X^T without the rows before, D = L d L^T, X' = L^-1 X; 1/d on the diagonal
+    P          articulated inertia, rows [own, carried]; upper triangle of the own rows; carried rows have no own part
+    [D', X']   one row per speed: X = H P and D = H X^T with earlier rows eliminated, D = L d L^T, X' = L^-1 X; 1/d on the diagonal
     -X'/d      gains
-
-One solution with the factors of `sweeps.riccati`: M^-1 tau, by a recursion inward and one outward over links of any size.
 """
 
 from bough.kernels.jit import kernel, leaf
@@ -28,19 +24,19 @@ from bough.sweeps.blocks import NOTHING, eliminate_all
 
 @leaf
 def packs_of(n):
-    """Packs that hold n numbers."""
+    """Number of packs for n numbers."""
     return (n + 3) >> 2
 
 
 @leaf
 def pairs_of(m):
-    """The same, an even number of them."""
+    """packs_of, rounded up to an even number."""
     return ((m + 7) >> 3) << 1
 
 
 @leaf
 def first_packs(quads, ws, start, p):
-    """Packs p and p + 1 from `start` on; zero from NOTHING."""
+    """Packs p and p + 1 of the row at `start`; zero for NOTHING."""
     if start is None:
         return zero(quads), zero(quads)
     return load(quads, ws, start + p), load(quads, ws, start + p + 1)
@@ -48,8 +44,8 @@ def first_packs(quads, ws, start, p):
 
 @leaf
 def sum_rows(ws, to, start, packs, n, source, factors, at, stride):
-    """Row `to` of some packs = row `start` (or NOTHING) + the sum of n rows from `at` on, `stride` apart, times numbers of `source`
-    from `factors` on."""
+    """Row `to` (some packs) = row `start` (or 0 for NOTHING) + sum of n rows from `at` on, `stride` apart, times numbers of
+    `source` from `factors` on."""
     quads = quads_of(ws)
     for p in range(0, packs - 1, 2):
         a, b = first_packs(quads, ws, start, p)
@@ -71,7 +67,7 @@ def sum_rows(ws, to, start, packs, n, source, factors, at, stride):
 
 @leaf
 def carry_row(ws, to, base, same, packs, row, lever, lever_packs, first, m):
-    """Row `to` = base + same + row U^T: `lever` is U^T from its row `first` on, of m, and reaches over `lever_packs`."""
+    """Row `to` = base + same + row U^T.  `lever`: U^T from its row `first` on, m rows, each `lever_packs` long."""
     quads = quads_of(ws)
     for p in range(packs):
         a = load(quads, ws, base + p) + load(quads, ws, same + p)
@@ -90,7 +86,7 @@ def copy_row(ws, to, at, packs):
 
 @leaf
 def dot_rows(ws, i, j, packs, start):
-    """start + the product of two rows."""
+    """start + dot product of two rows."""
     quads, a = quads_of(ws), register((start, 0.0, 0.0))
     for p in range(packs):
         a = a + load(quads, ws, i + p)*load(quads, ws, j + p)
@@ -98,12 +94,12 @@ def dot_rows(ws, i, j, packs, start):
 
 
 # ---- riccati ---------------------------------------------------------------------------------------------------------------
-# a row of table: its inner link (-1: the ground), numbers of speeds n, own coordinates u and carried ones m; its form; where h, P,
-# [D', X'], gains are, where P_plus goes, and where P of the inner link is before that is added; 1 if P_plus is all that the inner
-# link has; where B, B^T are; rows of U, its first column, where U, U^T are; 1 if E is there; where its vector and its speeds start
+# a row of table: its inner link (-1: the ground), number of speeds n, own coordinates u and carried ones m; its form; positions of
+# h, P, [D', X'], gains, P_plus, and of P of the inner link before P_plus is added; 1 if the inner link has nothing but P_plus;
+# positions of B, B^T; rows of U, its first column, positions of U, U^T; 1 if there is E; positions of its vector and its speeds
 (INNER_LINK, SPEEDS, OWN, CARRIED, FORM, HINGE, ARTICULATED, ROWS, GAINS, PLUS, BASE, DIRECT, SHAPES, SHAPES_T, LEVER_ROWS,
  LEVER_FROM, LEVER, LEVER_T, SHARED, VECTOR, SPEED, TABLE_ROW) = range(22)
-ANY, RIGID, HINGED = range(3)           # forms, by sizes that the compiler knows: none; m = 6, as its inner link; n = 1, u = 0 too
+ANY, RIGID, HINGED = range(3)  # forms with sizes known at compile time: none; m = 6, as the inner link; also n = 1, u = 0
 
 
 @leaf
@@ -112,7 +108,7 @@ def project(lane, n, u, m, H, P, row, ws):
     own, wide, at_X = packs_of(u), pairs_of(m), packs_of(n)
     for j in range(n):
         first = j >> 2
-        if j < u:                                               # X = P, row j of it
+        if j < u:                                               # row j of P
             copy_row(ws, row + first, P + first, own - first)
             copy_row(ws, row + at_X, P + own, wide)
             P += own + wide
@@ -126,7 +122,7 @@ def project(lane, n, u, m, H, P, row, ws):
 
 @leaf
 def schur_update_one(lane, ws, to, wide, at, stride, m, x, p, d):
-    """Packs p and p + 1 of m rows less X'^T d X', X' at x."""
+    """Packs p and p + 1 of m rows, less X'^T d X', X' at x."""
     quads = quads_of(ws)
     a, b = load(quads, ws, x + p), load(quads, ws, x + p + 1)
     for r in range(m):
@@ -136,7 +132,7 @@ def schur_update_one(lane, ws, to, wide, at, stride, m, x, p, d):
 
 @leaf
 def schur_update_two(lane, ws, to, wide, at, stride, m, x, y, p, d_x, d_y):
-    """The same of two speeds, at x and y."""
+    """The same for two speeds, at x and y."""
     quads = quads_of(ws)
     a, b = d_x*load(quads, ws, x + p), d_x*load(quads, ws, x + p + 1)
     c, d = d_y*load(quads, ws, y + p), d_y*load(quads, ws, y + p + 1)
@@ -147,7 +143,7 @@ def schur_update_two(lane, ws, to, wide, at, stride, m, x, y, p, d_x, d_y):
 
 @leaf
 def schur_update(lane, n, u, m, P, rows, to, ws):
-    """P_plus = P - X^T D^-1 X = P - X'^T d^-1 X', of what Phi carries [JR 51]."""
+    """P_plus = P - X^T D^-1 X = P - X'^T d^-1 X', for the carried coordinates [JR 51]."""
     own, wide, at_X = packs_of(u), pairs_of(m), packs_of(n)
     length = at_X + wide
     for p in range(0, wide, 2):
@@ -186,7 +182,7 @@ def reduce_link(lane, table, k, n, u, m, ws):
 
 @leaf
 def propagate_inertia_inward(table, k, m, i, m_i, ws, scratch):
-    """P of the inner link gets Phi P_plus Phi^T, row after row of Phi P_plus [JR 51]."""
+    """Add Phi P_plus Phi^T to P of the inner link, row by row of Phi P_plus [JR 51]."""
     plus, base, P, u_i = read(table, k + PLUS), read(table, k + BASE), read(table, i + ARTICULATED), read(table, i + OWN)
     wide, own_i, wide_i, shared = pairs_of(m), packs_of(u_i), pairs_of(m_i), read(table, k + SHARED)
     B, B_t, U, U_t = read(table, k + SHAPES), read(table, k + SHAPES_T), read(table, k + LEVER), read(table, k + LEVER_T)
@@ -210,7 +206,7 @@ def propagate_inertia_inward(table, k, m, i, m_i, ws, scratch):
 
 @kernel
 def riccati(table, scratch, ws):
-    """P, D, X of all links, tips to root [JR 51]; `scratch` is where a row has room."""
+    """P, D, X of all links, tips to root [JR 51]; `scratch`: position of one row."""
     align_stack()
     lane = lanes_like(ws)
     for k in range(TABLE_ROW*(table.shape[0] - 1), -1, -TABLE_ROW):
@@ -232,7 +228,7 @@ def riccati(table, scratch, ws):
 # ---- link solution ---------------------------------------------------------------------------------------------------------
 @leaf
 def gather_bias(lane, table, k, n, u, m, ws, tau, vdot):
-    """e = L^-1 (tau - H z), d^-1 e is kept, z_plus = z + X'^T d^-1 e [JR 58]."""
+    """e = L^-1 (tau - H z); stores d^-1 e; z_plus = z + X'^T d^-1 e [JR 58]."""
     v, z, rows, H = read(table, k + SPEED), read(table, k + VECTOR), read(table, k + ROWS), read(table, k + HINGE)
     wide, at_X = pairs_of(m), packs_of(n)
     own, length = 4*(z - packs_of(u)), at_X + wide
@@ -247,7 +243,7 @@ def gather_bias(lane, table, k, n, u, m, ws, tau, vdot):
 
 @leaf
 def propagate_bias_inward(table, k, m, i, m_i, ws):
-    """z of the inner link gets Phi z_plus [JR 58]."""
+    """Add Phi z_plus to z of the inner link [JR 58]."""
     z, z_i, own_i = read(table, k + VECTOR), read(table, i + VECTOR), packs_of(read(table, i + OWN))
     own, lever_packs, lever_t = z_i - own_i, packs_of(read(table, k + LEVER_ROWS)), read(table, k + LEVER_T)
     sum_rows(ws, own, own, own_i, m, ws, 4*z, read(table, k + SHAPES_T), own_i)
@@ -274,7 +270,7 @@ def scatter_solution(lane, table, k, n, u, m, ws, vdot):
         store(lane, vdot, v + j, dot_rows(ws, gains + wide*j, alpha, wide, read(vdot, v + j)))
     for j in range(n - 2, -1, -1):
         e = 0.0
-        for s in range(n - 1, j, -1):                           # the newest last: the others do not wait for it
+        for s in range(n - 1, j, -1):                           # latest result last, so that the other terms need not wait for it
             e += read(ws, 4*(rows + length*j) + s)*read(vdot, v + s)
         store(lane, vdot, v + j, read(vdot, v + j) - read(ws, 4*(rows + length*j) + j)*e)
     for j in range(u):
@@ -303,7 +299,7 @@ def outward(lane, table, k, n, u, m, i, ws, vdot):
 
 @kernel
 def solve_links(table, tau, vdot, vectors, end, ws):
-    """vdot = M^-1 tau, in the order of the links, whose vectors are from `vectors` to `end` of ws."""
+    """vdot = M^-1 tau, in the order of the links, whose vectors are in ws from `vectors` to `end`."""
     align_stack()
     lane, quads, last = lanes_like(ws), quads_of(ws), TABLE_ROW*(table.shape[0] - 1)
     for p in range(vectors, end):

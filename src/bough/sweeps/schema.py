@@ -1,20 +1,21 @@
-"""How records of numbers in flat arrays are declared: the classes of which `sweeps.records` is made.
+"""How records of numbers in flat arrays are declared: the classes used by `sweeps.records`.
 
-A compiled model is flat arrays (plan, pars, tables) and one workspace (ws).  What they hold is declared once, in `sweeps.records`:
+A compiled model is flat arrays (plan, pars, tables) and one workspace (ws).  Their contents are declared once, in
+`sweeps.records`:
 
-    Field     a number, vector or matrix in a record: its constant, shape, unit and meaning, and, of plan, what it refers to
-    Record    fields one behind the other, who writes and who reads them
-    Codes     the values of a field that chooses
-    Blocks    a record whose sizes depend on a body: a function of its counts says where each block starts
-    Section   records of one kind, one behind the other; which entries of plan's header say where it starts and how many there are
+    Field     a number, vector or matrix in a record: its constant, shape, unit and meaning; in plan also what it refers to
+    Record    consecutive fields, and the modules that write and read them
+    Codes     the values of a field that selects a variant
+    Blocks    a record whose sizes depend on a body: a function of its counts returns where each block starts
+    Section   consecutive records of one kind; the entries of plan's header for its start and its number of records
 
-From the declarations come the integers that sweeps use (`sweeps.fields`), the packers below that fill records by name, named views
-of records, and `compile.layout_checks` and `compile.explain`.
+From these declarations come the integers used by sweeps (`sweeps.fields`), the packers below that fill records by name, named
+views of records, and the checks and listings of `compile.sections`.
 
-Where blocks are whose sizes depend on a model: of flexible bodies, and of the methods that need more than the O(N) sweeps.
-
-Each function gives where blocks start, in the order of `sweeps.records`, and last where they end.  The packers call them as they
-are, the sweeps compiled.  A flexible body has n modes and p carried fields, N = n + p; its rows are padded to multiples of four.
+Below are also the layouts that depend on a model: blocks of flexible bodies, and of methods that need more than the O(N) sweeps.
+Each function returns the start of each block, in the order of `sweeps.records`, and last the end.  The packers call them as
+Python, the sweeps compiled.  A flexible body has n modes and p carried fields, N = n + p; its rows are padded to multiples of
+four.
 """
 
 import numpy as np
@@ -30,7 +31,7 @@ Floats = NDArray[np.float64]
 
 
 def padded(n: int) -> int:
-    """The next multiple of four: blocks of numbers are taken four at a time."""
+    """The next multiple of four: numbers are processed four at a time."""
     return (n + 3) & -4
 
 
@@ -69,7 +70,7 @@ class Field:
     owned: bool = False             # no two records may refer to the same numbers
     optional: bool = False          # 0 stands for none
     codes: Codes | None = None
-    variant: "Field | None" = None  # what stands here in records of the other kind, see Record.variant
+    variant: "Field | None" = None  # the field at this place in records of the other kind, see Record.variant
 
     @property
     def size(self) -> int:
@@ -122,13 +123,13 @@ class Record:
         return field.name.removeprefix(self.prefix).lower()
 
     def constants(self) -> dict[str, int]:
-        """Offsets of all fields, and the size, by the names that sweeps use."""
+        """Offsets of all fields, and the size, by the names used in sweeps."""
         found = {each.name: self.starts[self.keyword(each)] for field in self.fields for each in (field, field.variant)
                  if each is not None and each.name}
         return found | ({self.size_name: self.size} if self.size_name else {})
 
     def fields_of(self, values: Any = None) -> list[tuple[int, Field]]:
-        """Offset and field, without padding; with a record's values, the variants that it has."""
+        """Offset and field, without padding; given a record's values, with the variants it uses."""
         other = self.variant is not None and values is not None and int(values[self.starts[self.variant[0]]]) == self.variant[1]
         chosen = [field.variant if other and field.variant is not None else field for field in self.fields]
         return [(self.starts[self.keyword(field)], field) for field in chosen if field.name]
@@ -164,7 +165,7 @@ class Record:
                 end = last[1] + last[0].size
 
     def _matched(self, values: dict[str, Any]) -> list[Any]:
-        """By field its value; of padding None."""
+        """The value of each field; None for padding."""
         given = [[name for name in names if name in values] for names in self.keywords]
         missing = [" or ".join(names) for names, found in zip(self.keywords, given, strict=True) if names and len(found) != 1]
         if missing or len(values) > sum(map(len, given)):
@@ -183,7 +184,7 @@ class Record:
 
 
 def columns(*parts: ArrayLike) -> NDArray[np.float64]:
-    """Side by side: 1-D parts are the same for the whole batch, 2-D ones lead with the batch axis."""
+    """Concatenate along the last axis: 1-D parts are the same for the whole batch, 2-D ones have a leading batch axis."""
     arrays = [np.atleast_2d(np.asarray(part, float)) for part in parts]
     together, at = np.empty((max(map(len, arrays)), sum(a.shape[1] for a in arrays))), 0
     for a in arrays:
@@ -206,10 +207,9 @@ class Block:
 
 
 class Blocks:
-    """A record whose sizes depend on a body: `starts(*counts)` gives where each block starts, and last the end of all.
+    """A record whose sizes depend on a body: `starts(*counts)` returns the start of each block, and last the end.
 
-    The function is the one that the sweeps call, compiled; see `sweeps.block_layout`.
-    """
+    The same function is called by the sweeps, compiled."""
 
     def __init__(self, name: str, table: str, meaning: str, starts: Callable[..., tuple[int, ...]], *blocks: Block,
                  written: str = "", read: str = ""):
@@ -225,7 +225,7 @@ class Blocks:
         return {block.name: (start, end - start) for block, start, end in zip(self.blocks, starts[:-1], starts[1:], strict=True)}
 
     def pack(self, *counts: int, **rows: NDArray) -> NDArray[np.float64]:
-        """All blocks in a row, by name; each is given as its rows, unpadded."""
+        """All blocks, by name; each is given as its rows, unpadded."""
         places = self.places(*counts)
         if places.keys() != rows.keys():
             raise TypeError(f"{self.name} ({self.table}): missing {sorted(places.keys() - rows.keys())}, "
@@ -252,8 +252,8 @@ class Section:
     table: str
     meaning: str
     record: Record | None = None
-    start: str = ""                 # entry of plan's header: where it starts
-    count: str = ""                 # entry of plan's header: how many records it has
+    start: str = ""                 # entry of plan's header with its start
+    count: str = ""                 # entry of plan's header with its number of records
     unit: str = ""
     aligned: bool = False           # starts at a multiple of four
 
@@ -268,7 +268,7 @@ def rounded(n, unit):
 # ---- flexible bodies ------------------------------------------------------------------------------------------------
 @register_jitable(forceinline=True)
 def flexible_parameters(n, p, pairs, turns, diagonal, spins):
-    """In pars, of a body: mass, inboard_place, inboard_shapes, elastic, E, t, E_slopes, rate_slopes, G, of the spins masses,
+    """In pars, for a body: mass, inboard_place, inboard_shapes, elastic, E, t, E_slopes, rate_slopes, G; for the spins masses,
     moments, slopes, turns."""
     size, forces = n + p, n + 2*n*n
     if diagonal:
@@ -290,20 +290,20 @@ def flexible_parameters(n, p, pairs, turns, diagonal, spins):
 
 @register_jitable(forceinline=True)
 def rates_length(size, pairs, turns):
-    """How much of W and h' the rates change: what each adds in rate_slopes."""
+    """Length of the contribution of each rate to W and h' in rate_slopes."""
     return (pairs + turns)*rounded(3*size, 4)
 
 
 @register_jitable(forceinline=True)
 def node_parameters(n):
-    """In pars, of a node: place, shapes, curves."""
+    """In pars, for a node: place, shapes, curves."""
     return 0, 4, 4 + rounded(6*n, 4), 4 + (n + 1)*rounded(6*n, 4)
 
 
 @register_jitable(forceinline=True)
 def mode_row(n, columns, unit):
-    """In the row of a mode: g, z_f, columns of a front, the end; D is first.  Rows are padded to `unit` numbers: four where one
-    state is taken, one where four are."""
+    """In the row of a mode: g, z_f, columns of a front, end; D comes first.  Rows are padded to `unit` numbers: four for one
+    state, one for four."""
     g = rounded(n, unit)
     end = rounded(g + 7, unit)
     return g, g + 6, end, end + columns
@@ -311,20 +311,20 @@ def mode_row(n, columns, unit):
 
 @register_jitable(forceinline=True)
 def modal_record(n, p, columns, unit=4):
-    """In ws, behind the head of a modal record: rows of the modes, inboard shapes."""
+    """In ws, after the head of a modal record: rows of the modes, inboard shapes."""
     inboard = (n + p)*mode_row(n, columns, unit)[3]
     return 0, inboard, inboard + rounded(6*n, 4)
 
 
 @register_jitable(forceinline=True)
 def node_record(n):
-    """In ws, behind the head of a node record: its shapes."""
+    """In ws, after the head of a node record: its shapes."""
     return 0, rounded(6*n, 4)
 
 
 @register_jitable(forceinline=True)
 def flexible_scratch(n, p, spins):
-    """In ws: E, slopes, which are kept in orbit; W with h', x, rates, bends; masses, slopes, bends, turns of the spins."""
+    """In ws: E, slopes (kept in orbit); W with h', x, rates, bends; masses, slopes, bends, turns of the spins."""
     size = n + p
     slopes = rounded(9*size, 4)
     W = slopes + p*rounded(n, 4)
@@ -339,7 +339,7 @@ def flexible_scratch(n, p, spins):
 
 @register_jitable(forceinline=True)
 def node_scratch(n):
-    """In ws: rates of shapes, or six rows with a number for each mode."""
+    """In ws: rates of shapes, or six rows with one number per mode."""
     return 0, max(6*rounded(n, 4), rounded(6*n, 4))
 
 
@@ -355,14 +355,14 @@ def dense_method(nv, m):
 
 @register_jitable(forceinline=True)
 def frame_blocks(n):
-    """Of n places: position, attitude, velocity, acceleration."""
+    """For n frames: position, attitude, velocity, acceleration."""
     return 0, 3*n, 12*n, 18*n, 24*n
 
 
 @register_jitable(forceinline=True)
 def cloud_method(at, clouds, bodies, joint_size, cloud_size, sums_size, body_size):
-    """In ws from `at` on: joint of the base, clouds, equations of unknown hinges; for one state motions of bodies, in packs of four
-    numbers, and the sums of four bodies."""
+    """In ws from `at` on: joint of the base, clouds, equations of unknown hinges; for one state also motions of bodies, in packs
+    of four numbers, and the sums of four bodies."""
     equations = at + joint_size + cloud_size*(clouds + 1)
     motions = rounded(equations + clouds*(clouds + 1), 4)
     sums = motions + 4*body_size*rounded(bodies, 4)

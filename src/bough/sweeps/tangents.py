@@ -1,7 +1,7 @@
-"""Derivatives along given directions, exact: the same sweeps on duals.
+"""Exact derivatives along given directions: the same sweeps on dual numbers.
 
-Rows of `t`, `x` and `u` are n states; rows of `dt`, `dx` and `du` are m directions for each of them, one state behind the other.
-Each lane takes one direction.  Rows of `out` are results at the states, rows of `dout` their derivatives along the directions.
+Rows of `t`, `x` and `u` are n states; rows of `dt`, `dx` and `du` are m directions for each of them, state by state.  Each lane
+processes one direction.  Rows of `out` are results at the states, rows of `dout` their derivatives along the directions.
 """
 from bough.kernels.jit import kernel, leaf
 from bough.kernels.lanes import (align_stack, flat, get_lane, get_tangent, lanes_of, load, noinline, parameters_of, pointer_to,
@@ -23,7 +23,7 @@ from bough.sweeps.tanks import set_masses
 
 @leaf
 def load_along(lane, rows, along, group, ws, at, n):
-    """States and directions of a group -> duals; missing ones of the last group repeat its last one."""
+    """Copy states and directions of a group to duals; unused lanes of the last group repeat its last one."""
     width, last, m = width_of(lane), along.shape[0] - 1, along.shape[0]//rows.shape[0]
     for j in range(n):
         for i in range(width):
@@ -34,7 +34,7 @@ def load_along(lane, rows, along, group, ws, at, n):
 
 @leaf
 def store_along(lane, rows, along, group, first, ws, at, n):
-    """Duals -> rows of results and of their derivatives, from column `first` on."""
+    """Copy duals to the rows of results and of their derivatives, from column `first` on."""
     width, m = width_of(lane), along.shape[0]//rows.shape[0]
     for i in range(min(width, along.shape[0] - group*width)):
         direction = group*width + i
@@ -73,7 +73,7 @@ def load_dual_vdot(lane, plan, vdot, dvdot, group, ws):
 
 @kernel
 def inverse_tangents(sweep_table, plan, pars, tables, t, x, u, dt, dx, du, vdot, dvdot, out, dout, ws):
-    """out = joint torques that give vdot, on top of u and of what the model itself applies; dout their derivatives."""
+    """out = joint torques that give vdot, in addition to u and the model's own loads; dout their derivatives."""
     align_stack()
     lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
     at, applied = read(plan, f.WS_XDOT) + read(plan, f.NQ), read(plan, f.WS_U)
@@ -88,7 +88,7 @@ def inverse_tangents(sweep_table, plan, pars, tables, t, x, u, dt, dx, du, vdot,
 
 @kernel
 def wrench_tangents(sweep_table, plan, pars, tables, t, x, u, dt, dx, du, vdot, dvdot, out, dout, ws):
-    """out = six numbers a hinge: the wrench of the inner body on the outer, about the hinge, in inertial axes; dout their
+    """out = six numbers per hinge: wrench of the inner body on the outer one, about the hinge, in inertial axes; dout their
     derivatives."""
     align_stack()
     lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
@@ -103,7 +103,7 @@ def wrench_tangents(sweep_table, plan, pars, tables, t, x, u, dt, dx, du, vdot, 
 
 @kernel
 def kinematics_tangents(sweep_table, plan, pars, tables, x, u, dx, du, vdot, dvdot, route, spots, out, dout, ws):
-    """out = FRAMES of the route's places; then, if there is room, ELEMENT_OUT numbers a force element: as `kinematics` does; dout
+    """out = FRAMES of the route; then, if the row is long enough, ELEMENT_OUT numbers per force element, as in `kinematics`; dout
     their derivatives."""
     align_stack()
     lane, plan, ws, route, spots = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(ws), pointer_to(route), flat(spots)
@@ -123,7 +123,7 @@ def kinematics_tangents(sweep_table, plan, pars, tables, x, u, dx, du, vdot, dvd
 
 @kernel
 def output_tangents(sweep_table, plan, pars, tables, t, x, u, dt, dx, du, places, out, dout, ws):
-    """out = what is at these places in ws once outputs are evaluated that follow from the state alone; dout its derivatives."""
+    """out = numbers at `places` in ws after evaluating the outputs that depend on the state alone; dout their derivatives."""
     align_stack()
     lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
     for group in range(n_groups(lane, dx)):

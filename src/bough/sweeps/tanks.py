@@ -1,16 +1,16 @@
-"""Propellant that leaves: mass that changes with the state, thrust, and what the flow inside a body does [B 87-90].
+"""Propellant flow: mass that changes with the state, thrust, and the effects of flow inside a body [B 87-90].
 
-    m         propellant in the tank, a state: m' = -c           c      flow through the nozzle
-    m_b h J   mass, first moment and inertia of a body of it, cubics in m; what changes of them is (m_b)' = -c dm_b/dm, ...
-    r_x, c_x  where propellant leaves the body, and how much of it: the nozzle, or the joint on which that turns; the sloshing mass
+    m         propellant in the tank, a state: m' = -c           c      mass flow through the nozzle
+    m_b h J   mass, first moment and inertia of a body of it, cubics in m; their rates are (m_b)' = -c dm_b/dm, ...
+    r_x, c_x  exits of propellant from the body, and flow through them: nozzle, or the joint on which it turns; the sloshing mass
     p         momentum of the flow in the body, p = h' + sum c_x r_x [B 88];   H = r_c x p about the body's origin
 
-The body's inertia is the one of now; on top act, about its origin, with relative speeds w_x of what enters or leaves [B 89]
+The body's inertia is the current one; in addition there act, about its origin, with relative speeds w_x at the exits [B 89]
 
     force     - 2 omega x p - sum c_x w_x
     moment    - J' omega - sum c_x r_x x (omega x r_x) - omega x H - sum r_x x c_x w_x
 
-which are thrust and jet damping.  How p changes as seen from the body is neglected: valves, pumps, water hammer.
+which are thrust and jet damping.  The rate of p relative to the body is neglected: valves, pumps, water hammer.
 """
 from math import nan
 
@@ -24,7 +24,7 @@ from bough.sweeps.closures import motion_relative_to
 from bough.sweeps.held import last_start
 from bough.sweeps.tree_motion import hinge_row, record_of
 
-FIXED, COLUMNS = 10, 22                 # properties of what is fixed in the tank; with those of what sloshes
+FIXED, COLUMNS = 10, 22                 # properties of the fixed propellant; with those of the sloshing mass
 ON_TANK, ON_SLOSH, ON_NOZZLE = 0, 12, 24        # in TANK_ACTS
 
 
@@ -36,7 +36,7 @@ def tank_row(plan, j):
 # ---- mass ---------------------------------------------------------------------------------------------------------------
 @sweep(needs="tanks")
 def fill_masses(lane, plan, tables, ws):
-    """Properties of the propellant of each tank, and their slopes, by the mass that is in it [B 87]."""
+    """Properties of the propellant of each tank, and their slopes, from its mass [B 87]."""
     noinline()
     for j in range(read(plan, f.N_TANKS)):
         row = tank_row(plan, j)
@@ -53,8 +53,9 @@ def fill_masses(lane, plan, tables, ws):
                                                                                        + 3.0*s*read(tables, c + 3)))
 
 
+@tanks_only(otherwise=lambda lane, plan, pars, ws: read(pars, f.TOTAL_MASS))
 def total_mass(lane, plan, pars, ws):
-    """Of all bodies, with the propellant of now [B 87]."""
+    """Mass of all bodies, with the current propellant [B 87]."""
     m = zero(lane) + read(pars, f.TOTAL_MASS)
     for j in range(read(plan, f.N_TANKS)):
         described = read(pars, read(plan, f.PAR_TANKS) + j*f.TANK_PARS + f.DESCRIBED)
@@ -62,21 +63,17 @@ def total_mass(lane, plan, pars, ws):
     return m
 
 
-tanks_only(total_mass, lambda lane, plan, pars, ws: read(pars, f.TOTAL_MASS))
-
-
+@tanks_only
 def set_masses(lane, plan, tables, ws):
-    """Before anything asks for the mass of a body."""
+    """Evaluate the tanks; before anything reads the mass of a body."""
     if read(plan, f.N_TANKS):
         fill_masses(lane, plan, tables, ws)
 
 
-tanks_only(set_masses, lambda lane, plan, tables, ws: None)
-
-
-# ---- what sloshes ---------------------------------------------------------------------------------------------------------
+# ---- slosh ---------------------------------------------------------------------------------------------------------
+@tanks_only
 def apply_slosh(lane, plan, ws):
-    """Springs and dampers of what sloshes, along its two coordinates [B 92]."""
+    """Springs and dampers of the sloshing masses, along their two coordinates [B 92]."""
     for j in range(read(plan, f.N_TANKS)):
         row = tank_row(plan, j)
         k, at = read(plan, row + f.TANK_SLOSH), read(plan, row + f.TANK_WS) + f.TANK_SLOSHING + FIXED
@@ -87,11 +84,9 @@ def apply_slosh(lane, plan, ws):
                 accumulate(lane, ws, read(plan, hinge + f.TAU), -(stiffness*q + damping*v))
 
 
-tanks_only(apply_slosh, lambda lane, plan, ws: None)
-
-
+@tanks_only(otherwise=lambda lane, plan, ws: zero(lane))
 def slosh_energy(lane, plan, ws):
-    """In the springs of what sloshes."""
+    """Energy in the springs of the sloshing masses."""
     energy = zero(lane)
     for j in range(read(plan, f.N_TANKS)):
         row = tank_row(plan, j)
@@ -103,17 +98,12 @@ def slosh_energy(lane, plan, ws):
     return energy
 
 
-tanks_only(slosh_energy, lambda lane, plan, ws: zero(lane))
-
-
-# ---- what the flow does -----------------------------------------------------------------------------------------------------
+# ---- effects of the flow -----------------------------------------------------------------------------------------------------
+@tanks_only
 def apply_tanks(lane, plan, pars, ws):
-    """Thrust and jet damping of all tanks, into the slots of their bodies; and the rates of their masses."""
+    """Add thrust and jet damping of all tanks to the slots of their bodies; rates of their masses."""
     if read(plan, f.N_TANKS):
         fill_tanks(lane, plan, pars, ws)
-
-
-tanks_only(apply_tanks, lambda lane, plan, pars, ws: None)
 
 
 @sweep(needs="tanks")
@@ -130,7 +120,7 @@ def fill_tanks(lane, plan, pars, ws):
 
 @leaf
 def flow_of(lane, plan, pars, ws, row, p):
-    """What leaves a tank that is not empty; a flow below zero, beyond rounding, is no number, and ends the run."""
+    """Flow from a tank that is not empty; a flow below zero, beyond rounding, becomes NaN and ends the run."""
     flow = load(lane, ws, read(plan, row + f.TANK_FLOW))
     if read(plan, row + f.TANK_FEEDS) == 0:
         flow = zero(lane)
@@ -139,7 +129,8 @@ def flow_of(lane, plan, pars, ws, row, p):
 
 @leaf
 def act(lane, plan, ws, k, at, wrench, flow):
-    """A wrench about the origin of body k into its slot; with momentum and angular momentum of the flow in it, into ws."""
+    """Add a wrench about the origin of body k to its slot; store it in ws with momentum and angular momentum of the flow in
+    it."""
     slot = read(plan, hinge_row(plan, k) + f.SLOT)
     if slot:
         accumulate(lane, ws, slot, wrench)
@@ -148,7 +139,7 @@ def act(lane, plan, ws, k, at, wrench, flow):
 
 @leaf
 def push_nozzle(lane, plan, pars, ws, row, p, c):
-    """Thrust; and the flow from the joint on which a nozzle turns to the nozzle: p = c r, J' = 0, H = 0 [B 89]."""
+    """Thrust; and the flow from the joint of a gimbaled nozzle to the nozzle: p = c r, J' = 0, H = 0 [B 89]."""
     k, to = read(plan, row + f.TANK_NOZZLE), read(plan, row + f.TANK_WS)
     C, omega = load9(lane, ws, record_of(plan, k) + f.ATTITUDE), load3(lane, ws, record_of(plan, k) + f.RATE)
     thrust = c*read(pars, p + f.EXHAUST_SPEED)
@@ -165,13 +156,13 @@ def push_nozzle(lane, plan, pars, ws, row, p, c):
 
 @leaf
 def act_on_tank(lane, plan, pars, ws, row, p, c):
-    """Jet damping of the propellant that is fixed in the tank, and of what sloshes, between which mass moves [B 89] [B 93]."""
+    """Jet damping of the propellant fixed in the tank and of the sloshing mass, which exchange mass [B 89] [B 93]."""
     k, s, to = read(plan, row + f.TANK_HINGE), read(plan, row + f.TANK_SLOSH), read(plan, row + f.TANK_WS)
     C, omega = load9(lane, ws, record_of(plan, k) + f.ATTITUDE), load3(lane, ws, record_of(plan, k) + f.RATE)
     out = rotate(C, read3(pars, p + f.TANK_EXIT))
     (moment, force), momentum = outflow(omega, c, out)
     if s:
-        c_s = c*load(lane, ws, to + f.TANK_SLOPES + FIXED)                  # what sloshes no more is fixed from now on
+        c_s = c*load(lane, ws, to + f.TANK_SLOPES + FIXED)                  # sloshing mass that becomes fixed
         y, w = slosh_to_tank(lane, plan, pars, ws, row, k, s, c, c_s)
         entry, change = outflow(omega, -c_s, y)
         taken = scale(where_positive(c_s, c_s, zero(lane)), w)
@@ -183,13 +174,13 @@ def act_on_tank(lane, plan, pars, ws, row, p, c):
 
 @leaf
 def outflow(omega, c, r):
-    """Of what leaves at r without relative speed: moment -c r x (omega x r), and its share c r of p [B 88] [B 89]."""
+    """Outflow at r without relative speed: moment -c r x (omega x r), and its contribution c r to p [B 88] [B 89]."""
     return (scale(-c, cross(r, cross(omega, r))), scale(0.0, r)), scale(c, r)
 
 
 @leaf
 def changing(lane, ws, at, C, omega, c, leaving, least):
-    """Of a body whose properties are at `at`: - J' omega - omega x H, - 2 omega x p; p and H.  `leaving`: sum c_x r_x."""
+    """For a body with properties at `at`: - J' omega - omega x H, - 2 omega x p; p and H.  `leaving`: sum c_x r_x."""
     slopes = at + f.TANK_SLOPES
     m, h = load(lane, ws, at), rotate(C, load3(lane, ws, at + 1))
     p = add(leaving, rotate(C, scale(-c, load3(lane, ws, slopes + 1))))
@@ -200,8 +191,8 @@ def changing(lane, ws, at, C, omega, c, leaving, least):
 
 @leaf
 def slosh_to_tank(lane, plan, pars, ws, row, k, s, c, c_s):
-    """The sloshing body s, which loses c_s to the body k of its tank: its place and its speed there.  What leaves it does so at
-    rest in it; what joins it (c_s < 0) comes with the speed of the tank [B 93]."""
+    """Sloshing body s, which loses c_s to body k of its tank: its position and velocity relative to k.  What leaves it is at rest
+    relative to s; what joins it (c_s < 0) has the velocity of the tank [B 93]."""
     to = read(plan, row + f.TANK_WS)
     at = to + f.TANK_SLOSHING
     C, omega = load9(lane, ws, record_of(plan, s) + f.ATTITUDE), load3(lane, ws, record_of(plan, s) + f.RATE)
@@ -215,8 +206,9 @@ def slosh_to_tank(lane, plan, pars, ws, row, k, s, c, c_s):
 
 
 # ---- the mass center -------------------------------------------------------------------------------------------------------
+@tanks_only(otherwise=lambda lane, plan, pars, ws, m: (ZERO, ZERO))
 def center_shift(lane, plan, pars, ws, m):
-    """What moves the mass center of all, of mass m, but momentum: rates of momentum over mass, and of place [B 94]."""
+    """Motion of the system's mass center (mass m) not due to momentum: rates of momentum over mass, and of position [B 94]."""
     faster, moved = (zero(lane), zero(lane), zero(lane)), (zero(lane), zero(lane), zero(lane))
     for j in range(read(plan, f.N_TANKS)):
         row = tank_row(plan, j)
@@ -229,12 +221,9 @@ def center_shift(lane, plan, pars, ws, m):
     return scale(1.0/m, faster), scale(1.0/m, moved)
 
 
-tanks_only(center_shift, lambda lane, plan, pars, ws, m: (ZERO, ZERO))
-
-
 @leaf
 def mass_shift(lane, plan, pars, ws, row, k, part):
-    """Of body k, by its mass that changes: m' v_O + omega x h', m' x_O + h', in the frame of the tree."""
+    """Contribution of body k with changing mass: m' v_O + omega x h', m' x_O + h', in the frame of the tree."""
     c, slopes = load(lane, ws, read(plan, row + f.TANK_WS) + f.TANK_FLOWS), read(plan, row + f.TANK_WS) + f.TANK_SLOPES + part
     C, omega = load9(lane, ws, record_of(plan, k) + f.ATTITUDE), load3(lane, ws, record_of(plan, k) + f.RATE)
     m, h = -c*load(lane, ws, slopes), scale(-c, rotate(C, load3(lane, ws, slopes + 1)))
@@ -242,11 +231,10 @@ def mass_shift(lane, plan, pars, ws, row, k, part):
     return add(scale(m, v), cross(omega, h)), add(scale(m, x), h)
 
 
-# ---- what has left ------------------------------------------------------------------------------------------------------------
+# ---- exhaust -----------------------------------------------------------------------------------------------------------------
 @leaf
 def sum_exhaust(lane, plan, pars, ws):
-    """In runs: rates of the momenta in the world of all that leaves, and of the energy that goes with it [B 91]; in orbit, about
-    the attracting center."""
+    """In runs: rates of the exhaust's momenta in the world and of its energy [B 91]; in orbit, about the attracting center."""
     to = read(plan, tank_row(plan, 0) + f.TANK_EXHAUST)
     if to:
         o = (zero(lane), zero(lane), zero(lane))
@@ -266,7 +254,7 @@ def sum_exhaust(lane, plan, pars, ws):
 
 @leaf
 def place_of(lane, plan, pars, ws, k, arm):
-    """Place and velocity in the world of a point of body k; in orbit, from the attracting center."""
+    """Position and velocity in the world of a point of body k; in orbit, from the attracting center."""
     x, _, v = motion_relative_to(lane, plan, pars, ws, k, 0, arm, 0)
     if read(plan, f.IN_ORBIT):
         orbit = read(plan, f.WS_X) + read(plan, f.N_X) - read(plan, f.N_LAW_STATES) - 6
@@ -276,7 +264,7 @@ def place_of(lane, plan, pars, ws, k, arm):
 
 @leaf
 def add_exit(lane, plan, pars, ws, row, j, to):
-    """The exhaust: c (v_e - u d), at the nozzle."""
+    """Exhaust at the nozzle: c (v_e - u d)."""
     k, p, c = read(plan, row + f.TANK_NOZZLE), read(plan, f.PAR_TANKS) + j*f.TANK_PARS, read(plan, row + f.TANK_WS) + f.TANK_FLOWS
     C = load9(lane, ws, record_of(plan, k) + f.ATTITUDE)
     o = (zero(lane), zero(lane), zero(lane))
@@ -287,7 +275,7 @@ def add_exit(lane, plan, pars, ws, row, j, to):
 
 @leaf
 def add_flow(lane, plan, pars, ws, k, at, to):
-    """Of the flow in body k: what turns its momentum and angular momentum with the body; less the power of its wrench."""
+    """Flow in body k: moments that rotate its momentum and angular momentum with the body; less the power of its wrench."""
     omega = load3(lane, ws, record_of(plan, k) + f.RATE)
     (n, force), (p, H) = load_spatial(lane, ws, at), load_spatial(lane, ws, at + 6)
     x, v = place_of(lane, plan, pars, ws, k, (zero(lane), zero(lane), zero(lane)))
@@ -310,7 +298,7 @@ def add_mass(lane, plan, pars, ws, row, k, part, to):
 
 @leaf
 def potential_of(lane, plan, pars, x, m, h, J):
-    """Of mass m at x with the first moment h and the inertia J about it: uniform, or central [B 95]."""
+    """Potential of a mass m at x with first moment h and inertia J about x: uniform or central gravity [B 95]."""
     g, gradient = add((zero(lane), zero(lane), zero(lane)), read3(pars, f.GRAVITY)), zero(lane)
     level = -m*dot(g, x)
     if read(plan, f.IN_ORBIT):
@@ -323,7 +311,7 @@ def potential_of(lane, plan, pars, x, m, h, J):
 
 @leaf
 def add_spring(lane, plan, ws, row, s, to):
-    """Energy of the spring of what sloshes that goes with its stiffness, and what its damper takes."""
+    """Spring energy lost with the stiffness of the slosh, and power of its damper."""
     at, c = read(plan, row + f.TANK_WS), load(lane, ws, read(plan, row + f.TANK_WS) + f.TANK_FLOWS)
     slope, damping = load(lane, ws, at + f.TANK_SLOPES + 2*FIXED), load(lane, ws, at + f.TANK_SLOSHING + FIXED + 1)
     for hinge in (hinge_row(plan, s), hinge_row(plan, read(plan, hinge_row(plan, s) + f.INNER))):

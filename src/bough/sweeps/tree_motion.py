@@ -19,7 +19,7 @@ from bough.sweeps.blocks import pack_of, packs_until
 from bough.sweeps.modes import modal_accelerated, modal_move, modal_rates
 
 
-MOTION, LEAN = range(2)                            # what scatter_motion is for
+MOTION, LEAN = range(2)                            # purpose of scatter_motion
 
 
 @leaf
@@ -34,7 +34,7 @@ def record_of(plan, k):
 
 @leaf
 def hinge_attitude(pars, k):
-    """F of a hinge on the ground, where it is constant (only FREE hinges need F after the first sweep)."""
+    """F of a hinge on the ground, which is constant (only FREE hinges need F after the first sweep)."""
     return read9(pars, k*f.HINGE_PARS + f.PLACE_C)
 
 
@@ -43,8 +43,14 @@ def load_motion(lane, ws, record):
     return load9(lane, ws, record + f.ATTITUDE), load3(lane, ws, record + f.RATE), load_spatial(lane, ws, record + f.ACCELERATION)
 
 
+def constant_mass(lane, plan, pars, ws, k):
+    b = k*f.HINGE_PARS
+    return read(pars, b + f.MASS), read3(pars, b + f.MOMENT), read6(pars, b + f.INERTIA)
+
+
+@tanks_only(otherwise=constant_mass)
 def own_mass(lane, plan, pars, ws, k):
-    """Mass, first moment and inertia of body k about its origin, in its axes; of propellant those of now [B 87]."""
+    """Mass, first moment and inertia of body k about its origin, in body axes; current values for propellant [B 87]."""
     at, b, o = read(plan, hinge_row(plan, k) + f.MASSIVE), k*f.HINGE_PARS, zero(lane)
     m, h = o + read(pars, b + f.MASS), add((o, o, o), read3(pars, b + f.MOMENT))
     J = add((o, o, o, o, o, o), read6(pars, b + f.INERTIA))
@@ -53,17 +59,9 @@ def own_mass(lane, plan, pars, ws, k):
     return m, h, J
 
 
-def constant_mass(lane, plan, pars, ws, k):
-    b = k*f.HINGE_PARS
-    return read(pars, b + f.MASS), read3(pars, b + f.MOMENT), read6(pars, b + f.INERTIA)
-
-
-tanks_only(own_mass, constant_mass)
-
-
 @leaf
 def body_wrench(lane, plan, pars, ws, k, C, omega, A):
-    """The wrench that a body's acceleration A and rate omega demand [S 52]; its angular part worked out in body axes."""
+    """Wrench required by a body's acceleration A and rate omega [S 52]; its moment is computed in body axes."""
     m, h, J = own_mass(lane, plan, pars, ws, k)
     turning = rotate(C, euler(J, unrotate(C, A[0]), unrotate(C, omega)))
     return newton_euler(m, rotate(C, h), turning, omega, A)
@@ -71,7 +69,7 @@ def body_wrench(lane, plan, pars, ws, k, C, omega, A):
 
 @leaf
 def store_wrenches(lane, plan, pars, ws):
-    """What the motion of each body demands, into its record."""
+    """Store the wrench required by the motion of each body in its record."""
     for k in range(1, read(plan, f.N_HINGES) + 1):
         row = hinge_row(plan, k)
         if read(plan, row + f.MASSIVE):
@@ -81,7 +79,7 @@ def store_wrenches(lane, plan, pars, ws):
 
 @leaf
 def compute_sines(lane, plan, ws):
-    """Sines and cosines of all angles, four at a time: four states', or four neighbors' of one state."""
+    """Sines and cosines of all angles, four at a time: of four states, or four consecutive ones of one state."""
     quads, x = quads_of(ws), pack_of(lane, read(plan, f.WS_X))
     sines, cosines = pack_of(lane, read(plan, f.WS_SINES)), pack_of(lane, read(plan, f.WS_COSINES))
     for run in range(read(plan, f.N_ANGLES)):
@@ -92,52 +90,60 @@ def compute_sines(lane, plan, ws):
             store(quads, ws, cosines + i, c)
 
 
+@loops_only(otherwise=lambda lane, plan, pars, ws: scale(-1.0, read3(pars, f.GRAVITY)))
 def base_acceleration(lane, plan, pars, ws):
-    """Of the ground: minus gravity; nothing where loops are corrected and no dynamics is asked for."""
+    """Acceleration of the ground: minus gravity; zero during loop corrections, which involve no dynamics."""
     return scale(-load(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_ACCELERATION), read3(pars, f.GRAVITY))
 
 
-loops_only(base_acceleration, lambda lane, plan, pars, ws: scale(-1.0, read3(pars, f.GRAVITY)))
-
-
+@holds_only(otherwise=lambda lane, plan, ws, row, F, C, A: A)
 def add_prescribed_acceleration(lane, plan, ws, row, F, C, A):
-    """A with the given acceleration of a hinge that is held [B 17]."""
+    """Add the given acceleration of a held hinge to A [B 17]."""
     kind = read(plan, row + f.KIND)
     if read(plan, row + f.SOLVED) != kind:
         A = hinge_add(lane, kind, F, C, A, ws, read(plan, row + f.GIVEN))
     return A
 
 
-holds_only(add_prescribed_acceleration, lambda lane, plan, ws, row, F, C, A: A)
+@leaf
+def sines_of(plan):
+    """Distances in ws from an angle to its sine and to its cosine."""
+    return read(plan, f.WS_SINES) - read(plan, f.WS_X), read(plan, f.WS_COSINES) - read(plan, f.WS_X)
+
+
+@leaf
+def move_outward(lane, plan, pars, ws, k, C_i, omega_i, A_i, sines):
+    """From the motion of the inner body to that of body k: F, C, r, omega, and A for vdot = 0."""
+    row, place = hinge_row(plan, k), k*f.HINGE_PARS
+    kind = read(plan, row + f.KIND)
+    F, r = compose(C_i, read9(pars, place + f.PLACE_C)), rotate(C_i, read3(pars, place + f.PLACE_R))
+    if kind < MODAL:
+        C, r, sigma, a = hinge_move(lane, kind, F, r, omega_i, ws, read(plan, row + f.Q), read(plan, row + f.V), sines)
+    else:
+        C, r, sigma, a = modal_move(lane, plan, pars, ws, row, F, r, omega_i)
+    omega = add(omega_i, sigma)                                                            # [S 44]
+    A = add(shift_motion(r, A_i), (cross(omega_i, sigma), a))                              # [S 46-47]
+    return F, C, r, omega, A
 
 
 @leaf
 def scatter_motion(lane, plan, pars, ws, with_vdot, purpose):
-    """Attitudes, rates, accelerations; without vdot the remainder accelerations: vdot = 0 but where it is given [S 44-47].
+    """Attitudes, rates, accelerations; without vdot, remainder accelerations: vdot = 0 except where given [S 44-47].
 
-    The purpose says what the next sweep will want: LEAN puts what each body's motion demands in its record, and keeps attitudes,
-    rates and accelerations only where another body or a load asks for them, else the hinge's axis.
-    Without vdot both are constants: what they exclude is not compiled."""
+    The purpose is that of the next sweep: LEAN stores the wrench required by each body's motion in its record, and attitude, rate
+    and acceleration only if another body or a load needs them, otherwise only the hinge's axis.
+    Without vdot both are compile-time constants."""
     store(lane, ws, record_of(plan, 0) + f.ATTITUDE, (IDENTITY, ZERO, (ZERO, base_acceleration(lane, plan, pars, ws))))
     C, omega, A = load_motion(lane, ws, record_of(plan, 0))
     compute_sines(lane, plan, ws)
-    sines = read(plan, f.WS_SINES) - read(plan, f.WS_X), read(plan, f.WS_COSINES) - read(plan, f.WS_X)
+    sines = sines_of(plan)
     for k in range(1, read(plan, f.N_HINGES) + 1):
-        row, place = hinge_row(plan, k), k*f.HINGE_PARS
+        row = hinge_row(plan, k)
         i, kind = read(plan, row + f.INNER), read(plan, row + f.KIND)
         record, branch = read(plan, row + f.RECORD), read(plan, row + f.BRANCH)
         if i != k - 1:
             C, omega, A = load_motion(lane, ws, record_of(plan, i))
-        C_i, omega_i = C, omega
-
-        F, r = compose(C_i, read9(pars, place + f.PLACE_C)), rotate(C_i, read3(pars, place + f.PLACE_R))
-        if kind < MODAL:
-            C, r, sigma, a = hinge_move(lane, kind, F, r, omega_i, ws, read(plan, row + f.Q), read(plan, row + f.V), sines)
-        else:
-            C, r, sigma, a = modal_move(lane, plan, pars, ws, row, F, r, omega_i)
-        omega = add(omega_i, sigma)                                                        # [S 44]
-        A = add(shift_motion(r, A), (cross(omega_i, sigma), a))                            # [S 46-47]
-
+        F, C, r, omega, A = move_outward(lane, plan, pars, ws, k, C, omega, A, sines)
         store(lane, ws, record + f.OFFSET, r)
         if kind >= MODAL:
             store(lane, ws, record + f.ATTITUDE, C)
@@ -167,7 +173,7 @@ def remainder_motion(lane, plan, pars, ws):
 
 @sweep
 def vdot_motion(lane, plan, pars, ws, purpose):
-    """scatter_motion with vdot, for outputs (MOTION) or inverse dynamics (LEAN): neither is worth a sweep of its own."""
+    """scatter_motion with vdot, for outputs (MOTION) or inverse dynamics (LEAN); compiled once for both."""
     noinline()
     scatter_motion(lane, plan, pars, ws, True, purpose)
 

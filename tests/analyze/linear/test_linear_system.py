@@ -12,6 +12,7 @@ from scipy.linalg import expm
 import bough
 import bough.analyze.linear
 from bough.errors import ModelError, StateError
+from tests.support.tolerance import CANCELLING, FORMULA, SWEEP
 
 ROOM = [module.name for module in pkgutil.walk_packages(bough.analyze.linear.__path__, "bough.analyze.linear.")]
 
@@ -65,7 +66,7 @@ def test_zeros_at_infinity_are_left_out():
     k, c = 100.0, 0.02
     A = np.block([[np.zeros((2, 2)), np.eye(2)], [k*np.array([[-1, 1], [1, -1]]), c*np.array([[-1, 1], [1, -1]])]])
     masses = bough.LinearSystem.from_arrays(A, [[0], [0], [1], [0]], np.eye(2, 4), outputs=["near", "far"])
-    np.testing.assert_allclose(masses.select(outputs="near").zeros(), np.roots([1, c, k])[::-1], rtol=1e-12)
+    np.testing.assert_allclose(masses.select(outputs="near").zeros(), np.roots([1, c, k])[::-1], rtol=CANCELLING)
     np.testing.assert_allclose(masses.select(outputs="far").zeros(), [-k/c], rtol=1e-9)
     assert len(masses.zeros()) == 0                          # one input seen at two places: nothing blocks both
 
@@ -74,8 +75,8 @@ def test_sampled_states_are_those_of_the_flow():
     system, dt = random_system(4, 2, 1), 0.3
     held = system.discretize(dt)
     whole = expm(dt*np.block([[system.A, system.B], [np.zeros((2, 6))]]))
-    np.testing.assert_allclose(held.A, whole[:4, :4], rtol=1e-13, atol=1e-14)
-    np.testing.assert_allclose(held.B, whole[:4, 4:], rtol=1e-13, atol=1e-14)
+    np.testing.assert_allclose(held.A, whole[:4, :4], rtol=SWEEP, atol=FORMULA)
+    np.testing.assert_allclose(held.B, whole[:4, 4:], rtol=SWEEP, atol=FORMULA)
     assert held.dt == dt
     with pytest.raises(StateError, match="is discrete already"):
         held.discretize(dt)

@@ -6,6 +6,7 @@ from scipy.linalg import solve_continuous_lyapunov
 
 import bough
 from bough.errors import StateError
+from tests.support.tolerance import CANCELLING
 
 HZ, ZETA = np.array([0.3, 1.2, 1.21, 40.0]), np.array([3e-3, 1e-6, 5e-3, 4e-4])
 GAIN = np.array([1.0, 0.4, 0.3, -0.2])
@@ -101,7 +102,7 @@ def test_a_table_is_a_spectrum_between_its_ends(tmp_path):
     found = system.spectrum({"rw": table})
     assert (found.frequency[0], found.frequency[-1]) == (0.5, 5.0)
     also = system.spectrum({"rw": lambda f: 1e-2*(f/0.5)**-2}, found.frequency)
-    np.testing.assert_allclose(found.density, also.density, rtol=1e-12)
+    np.testing.assert_allclose(found.density, also.density, rtol=CANCELLING)
     found.plot(tmp_path / "spectrum.png")
     assert "100 % of its square from rw" in str(found)
 
@@ -137,7 +138,7 @@ def test_forces_of_an_imbalance_turn_together():
     mass = bough.LinearSystem.from_arrays(A, np.eye(4)[:, 2:], np.eye(4)[:2], inputs=["push.x", "push.y"], outputs=["x", "y"])
     size = lambda f: 0.02*(2*np.pi*f)**2  # noqa: E731
     found = mass.forced({"push.x": size, "push.y": lambda f: -1j*size(f)}, [0.5, 2.0])
-    np.testing.assert_allclose(found, 0.02*np.array([[-1, 1j], [-1, 1j]]), rtol=1e-12)
+    np.testing.assert_allclose(found, 0.02*np.array([[-1, 1j], [-1, 1j]]), rtol=CANCELLING)
 
 
 @pytest.mark.parametrize(("call", "message"), [

@@ -1,6 +1,4 @@
-"""Counts of a kernel's operations: asked for in a process of its own, in which nothing is compiled.
-
-Operations of one evaluation of the accelerations of a model, counted while the sweeps run as plain Python.
+"""Operations of one evaluation of the accelerations of a model, counted while the sweeps run as plain Python in a separate process.
 """
 import io
 import json
@@ -21,7 +19,7 @@ from bough.sweeps import fields as f
 
 @dataclass(frozen=True)
 class Operations:
-    """How many of each kind; a sine and a cosine count one each."""
+    """Number of operations of each kind; a sine and a cosine count as one each."""
     multiplications: int = 0
     additions: int = 0
     divisions: int = 0

@@ -1,7 +1,7 @@
-"""A number that counts what is done with it, and the memory of such numbers.
+"""Numbers that count their operations, and arrays of such numbers.
 
-What counts is what a compiled sweep carries out: each operation with a number of the state, of the model or of the workspace. A
-constant of the source is not such a number: with it, adding 0 and multiplying by 1 or -1 are left out, as compilers leave them out.
+Counted are the operations of a compiled sweep: those with numbers of the state, of the model or of the workspace. Constants of the
+source are different: adding 0 and multiplying by 1 or -1 are not counted, since compilers remove them.
 """
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Tally:
         return self.by_part.setdefault(label, [0]*KINDS)
 
     def labeled(self, label: str, function: Any) -> Any:
-        """The function, whose operations will stand under the label."""
+        """The function, with its operations counted under the label."""
         def counting(*args: Any) -> Any:
             if self.label is not None:
                 return function(*args)
@@ -128,7 +128,7 @@ class Counted:
 
 
 class Memory(np.ndarray):
-    """An array of counted numbers: what is stored in it is a number from then on, constants too."""
+    """An array of counted numbers; constants that are stored in it become counted numbers."""
 
     @classmethod
     def of(cls, values: np.ndarray) -> Memory:

@@ -1,4 +1,4 @@
-"""What the calls of a model ask for, checked."""
+"""The linear calls of a model, with their arguments checked."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,13 +23,13 @@ from bough.compile.layout import Floats
 from bough.describe import CentralGravity
 from bough.errors import StateError
 
-CIRCULAR = 1e-5             # of it: how far an orbit may be from a circular one
-NO_EFFECT = 1e-11           # m/s^2 or rad/s^2 for a unit, or for as much again: that is rounding
+CIRCULAR = 1e-5             # relative tolerance of a circular orbit
+NO_EFFECT = 1e-11           # m/s^2 or rad/s^2 per unit, or per its own size: rounding
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What the linear system of a state shall have."""
+    """Requested inputs, outputs, laws and states of a linear system."""
     inputs: Mapping[str, ArrayLike] | Sequence[str] | None = None       # values, or names
     outputs: Sequence[str] | None = None
     laws: Sequence[Any] = ()
@@ -38,7 +38,7 @@ class Asked:
 
 
 def linearized(model: CompiledModel, batch: Batch, asked: Asked) -> tuple[LinearSystem, Floats]:
-    """The linear system, and (2 nv, states): how coordinates and speeds of the tree follow its states."""
+    """The linear system, and (2 nv, states): coordinates and speeds of the tree in terms of its states."""
     inputs, laws, law_states = asked.inputs, asked.laws, asked.law_states
     if isinstance(laws, str) or not isinstance(laws, Sequence):
         raise StateError(f"laws is {laws!r}; give a list of laws, laws=[...]")
@@ -58,7 +58,7 @@ def linearized(model: CompiledModel, batch: Batch, asked: Asked) -> tuple[Linear
 
 
 def check_names(what: str, given: Any) -> None:
-    """A name, names, or nothing."""
+    """Raise unless given a name, names, or None."""
     if given is None or isinstance(given, str) or (isinstance(given, Iterable) and all(isinstance(each, str) for each in given)):
         return
     raise StateError(f"{what} is {given!r}; give a list of names, {what}=[...]")
@@ -91,7 +91,7 @@ def trim(model: CompiledModel, batch: Batch, hold: Sequence[str], find: Sequence
 
 
 def axis_point(about: ArrayLike, spin: ArrayLike | None, in_orbit: bool) -> Floats:
-    """A point of the axis of a spin that is given."""
+    """A point on the axis of a given spin."""
     if in_orbit:
         raise StateError(f"about is {about!r}, but in orbit the whole turns about its mass center; leave about out")
     if spin is None:
@@ -100,7 +100,7 @@ def axis_point(about: ArrayLike, spin: ArrayLike | None, in_orbit: bool) -> Floa
 
 
 def named_joints(model: CompiledModel, names: Sequence[str], what: str) -> NDArray[np.bool_]:
-    """Entries of v by name: of a joint all its coordinates, not the modes of its body."""
+    """Entries of v by name: for a joint all its coordinates, without the modes of its body."""
     modal = np.zeros(model.nv, dtype=bool)
     for body in model.system.bodies.values():
         modal[model.mode_places(body.name)[1]] = True
@@ -112,7 +112,7 @@ def named_joints(model: CompiledModel, names: Sequence[str], what: str) -> NDArr
 
 
 def check_circular(model: CompiledModel, batch: Batch) -> Floats:
-    """The orbital rate; a steady motion in orbit is one in a circular orbit."""
+    """The orbital rate; raises if the orbit is not circular, since only a circular orbit is a steady motion."""
     orbit, gravity = batch.state.orbit[0], model.system.gravity
     r, v = np.linalg.norm(orbit[:3]), np.linalg.norm(orbit[3:])
     assert isinstance(gravity, CentralGravity)
@@ -124,7 +124,7 @@ def check_circular(model: CompiledModel, batch: Batch) -> Floats:
 
 
 def check_effects(problem: Problem, start: Place) -> None:
-    """What is to be found must change something; a second try beside, since it may do so only there."""
+    """Raise if an unknown has no effect, neither here nor at a nearby position."""
     beside = moved(problem.model, start.q, np.where(problem.loose, 0.05, 0.0))
     of_e = [problem.derivatives(Place(q, start.e))[1] for q in (start.q, beside)]
     for k, extra in enumerate(problem.extras):

@@ -1,9 +1,9 @@
-"""Compiled laws in the loop: what they give at a state, their derivatives, and the linear system that they close.
+"""Compiled laws in the loop: their values and derivatives at a state, and the closed linear system.
 
     u = l(t, y, z),  z' = g(t, y, z):     u = Ly y + Lz z,  z' = Zy y + Zz z,   y = C x + D u                           [B 42]
 
-Where a law reads accelerations, u acts on y at once: u = (1 - Ly D)^-1 (Ly C x + Lz z).  If that has no inverse, the loop is
-algebraic and no motion follows from it.
+If a law reads accelerations, u acts on y directly: u = (1 - Ly D)^-1 (Ly C x + Lz z).  If the inverse does not exist, the loop is
+algebraic and has no solution.
 """
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from numpy.typing import ArrayLike
 from bough.analyze.derivatives import turned
 from bough.analyze.linear.linear_system import LinearSystem, OperatingPoint
 from bough.analyze.linear.linearization import Deviations, Shown, States, assembled, deviations, shown, states_of
-from bough.analyze.signals import control_names, input_entries
+from bough.analyze.linear.tangent_space import STENCIL
+from bough.analyze.signals import check_ports, control_names, input_entries
 from bough.analyze.signals import outputs as measure
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
-from bough.errors import StateError, nearest
+from bough.errors import StateError
 
-STEP = 1e-4                                         # of the size of what a law reads, or of 1
-STENCIL = ((1, 0.75), (2, -0.15), (3, 1.0/60.0))    # f' h, sixth order
-ALGEBRAIC = 1e-12                                   # of its greatest singular value: the least one of 1 - Ly D
-MOST = 8                                            # Newton's steps until a law and what it reads agree
+STEP = 1e-4                                         # relative to the value that a law reads, or to 1
+ALGEBRAIC = 1e-12                                   # smallest singular value of 1 - Ly D relative to the largest
+MOST = 8                                            # Newton steps until the values of a law agree with its inputs
 
 
 @dataclass(frozen=True)
 class Reader:
-    """A law on a model: what it reads and sets, as one function of numbers."""
+    """A law on a model as a function of the values that it reads."""
     name: str
     reads: tuple[str, ...] | None       # outputs; None: q, v and wheel speeds
     sets: list[int]                     # entries of the controls
@@ -41,7 +41,7 @@ class Reader:
     along: Callable[[float, Floats, Floats, Floats, Floats], Floats] | None = None      # (t, y, dy, z, dz) -> du, dz'
 
     def slopes(self, t: float, y: Floats, z: Floats) -> Floats:
-        """(u and z', y and z): derivatives, by dual numbers where the law is compiled, else by differences of sixth order."""
+        """(u and z', y and z): derivatives, by dual numbers for compiled laws, otherwise by sixth-order differences."""
         at, columns = np.concatenate([y, z]), []
         for k, unit in enumerate(np.eye(len(at))):
             if self.along is not None:
@@ -57,7 +57,7 @@ class Reader:
 
 
 def reader(model: CompiledModel, law: Any) -> Reader:
-    """A compiled law, asked at every stage."""
+    """A compiled law, evaluated at every stage."""
     if not hasattr(law, "inner"):
         raise StateError(f"law {getattr(law, 'name', law)!r} is a Python function, asked at its own times; linearize takes "
                          "compiled laws, bough.controller: linearize the plant, and close it with a discrete controller")
@@ -74,11 +74,8 @@ def reader(model: CompiledModel, law: Any) -> Reader:
             return u, z
         return Reader(law.name, None, sets, (), whole, duals_of(law, (nq, nv, model.nw), len(sets)))
     known, entries = model.system.outputs, input_entries(model)
-    for what, names, there in (("output", law.outputs, known), ("input", law.inputs, entries)):
-        for name in names:
-            if name not in there:
-                raise StateError(f"law '{law.name}': there is no {what} '{name}'{nearest(name, there)}; declare it with "
-                                 f"System.{what}")
+    check_ports(law, "output", law.outputs, known)
+    check_ports(law, "input", law.inputs, entries)
     sets = [entry for name in law.inputs for entry in entries[name]]
 
     def named(t: float, y: Floats, z: Floats) -> tuple[Floats, Floats]:
@@ -90,16 +87,13 @@ def reader(model: CompiledModel, law: Any) -> Reader:
 
 
 def duals_of(law: Any, sizes: tuple[int, int, int], n_u: int) -> Callable[[float, Floats, Floats, Floats, Floats], Floats]:
-    """The derivative of a compiled law along a direction; `sizes` as its table has them."""
-    def along(t: float, y: Floats, dy: Floats, z: Floats, dz: Floats) -> Floats:
-        found: Floats = law.on_duals.along(t, sizes, n_u, y, dy, z, dz)
-        return found
-    return along
+    """The derivative of a compiled law along a direction; `sizes` as in its table."""
+    return lambda t, y, dy, z, dz: law.on_duals.along(t, sizes, n_u, y, dy, z, dz)
 
 
 @dataclass(frozen=True)
 class Laws:
-    """All laws together: y, u and z one behind the other; what several set is added up."""
+    """All laws together: y, u and z one after the other; values for the same input are added."""
     model: CompiledModel
     readers: list[Reader]
 
@@ -111,12 +105,19 @@ class Laws:
     def states(self) -> Floats:
         return np.array([value for each in self.readers for value in each.states])
 
+    def starting(self, given: ArrayLike | None) -> Floats:
+        """The states that are given, or the initial ones."""
+        z = self.states if given is None else np.array(given, float)
+        if z.shape != self.states.shape:
+            raise StateError(f"law_states has {z.size} numbers, the laws have {self.states.size} states; give one for each")
+        return z
+
     @property
     def state_names(self) -> tuple[str, ...]:
         return tuple(f"{each.name}.z{i + 1}" for each in self.readers for i in range(len(each.states)))
 
     def ask(self, t: float, y: Floats, z: Floats, sizes: Sequence[int]) -> Floats:
-        """Controls of all, and rates of their states."""
+        """Controls of all laws, and rates of their states."""
         controls, rates, at, own = np.zeros(self.model.input_layout.controls.stop), list[Floats](), 0, 0
         for each, size in zip(self.readers, sizes, strict=True):
             n = len(each.states)
@@ -145,7 +146,7 @@ class Laws:
 
 
 def read_rows(whole: Deviations, laws: Laws) -> tuple[Shown, list[int]]:
-    """What the laws read, by deviations and controls; and how many numbers each of them."""
+    """Rows of the values that the laws read, by deviations and controls; and the number of values of each law."""
     n, parts, sizes = len(whole.F), list[Shown](), list[int]()
     for each in laws.readers:
         parts.append(state_rows(whole) if each.reads is None else shown(whole, each.reads))
@@ -157,7 +158,7 @@ def read_rows(whole: Deviations, laws: Laws) -> tuple[Shown, list[int]]:
 
 
 def state_rows(whole: Deviations) -> Shown:
-    """q, v and wheel speeds as a law sees them, quaternions in full."""
+    """q, v and wheel speeds as passed to a law, with complete quaternions."""
     model, n = whole.model, len(whole.F)
     nq, nv, nw = model.nq, model.nv, model.nw
     rows = np.zeros((nq + nv + nw, n))
@@ -170,12 +171,10 @@ def state_rows(whole: Deviations) -> Shown:
 # ---- closing -------------------------------------------------------------------------------------------------------------------
 def linearize_closed(model: CompiledModel, batch: Batch, given: Sequence[Any], z: ArrayLike | None, names: Sequence[str],
                      entries: Sequence[int], independent: Sequence[str] | None = None) -> tuple[LinearSystem, States]:
-    """The plant with the laws in force, and what its states are; `names`: all outputs, `entries`: controls that are inputs, `z`:
-    states of the laws."""
+    """The plant closed by the laws, and its states; `names`: all outputs, `entries`: controls that are inputs, `z`: states of the
+    laws."""
     laws = Laws(model, [reader(model, law) for law in given])
-    z = laws.states if z is None else np.array(z, float)
-    if z.shape != laws.states.shape:
-        raise StateError(f"law_states has {z.size} numbers, the laws have {laws.states.size} states; give one for each")
+    z = laws.starting(z)
     ports = list(dict.fromkeys([*laws.ports, *(port for port, each in model.system.outputs.items()
                                                if port in names or set(each.entries) & set(names))]))
     batch = in_force(model, batch, laws, z)
@@ -186,7 +185,7 @@ def linearize_closed(model: CompiledModel, batch: Batch, given: Sequence[Any], z
 
 
 def in_force(model: CompiledModel, batch: Batch, laws: Laws, z: Floats) -> Batch:
-    """The state with what the laws give added to its controls: by Newton's steps, where they read what they act on."""
+    """The state with the values of the laws added to its controls; by Newton's method if laws read quantities that they affect."""
     base, t = batch.inputs.controls[0].copy(), float(batch.t[0, 0])
     found = np.zeros_like(base)
     for _ in range(MOST):
@@ -211,7 +210,7 @@ def in_force(model: CompiledModel, batch: Batch, laws: Laws, z: Floats) -> Batch
 
 
 def values_read(model: CompiledModel, batch: Batch, laws: Laws) -> list[Floats]:
-    """What each law reads in this state."""
+    """The values that each law reads in this state."""
     found = measure(model, replace(batch, single=False), laws.ports) if laws.ports else {}
     whole = np.concatenate([batch.q[0], batch.v[0], batch.state.wheels[0]])
     return [whole if each.reads is None else np.concatenate([np.zeros(0), *(found[name][0] for name in each.reads)])
@@ -219,10 +218,10 @@ def values_read(model: CompiledModel, batch: Batch, laws: Laws) -> list[Floats]:
 
 
 def algebraic_loop(model: CompiledModel, loop: Floats, laws: Laws) -> Floats:
-    """1 - Ly D, if it has an inverse."""
+    """1 - Ly D; raises if it is singular."""
     _, sizes, free = np.linalg.svd(loop)
     if sizes[-1] <= ALGEBRAIC*max(1.0, sizes[0]):
-        entry = int(np.abs(free[-1]).argmax())                              # of u that may be added: laws set it
+        entry = int(np.abs(free[-1]).argmax())                              # of the undetermined u, set by laws
         names = ", ".join(each.name for each in laws.readers)
         raise StateError(f"laws {names}: the loop through '{control_names(model)[entry]}' is algebraic: what they give changes "
                          "what they read, at once, by just as much as they answer, and nothing determines it; read a rate or a "
@@ -239,7 +238,7 @@ def closed(whole: Deviations, states: States, measured: Shown, entries: Sequence
     Ly, Lz, Zy, Zz = of_y[:n_u], of_z[:n_u], of_y[n_u:], of_z[n_u:]
     P, E, Dl = states.rows, states.lift, seen.of_controls
     Cl, loop = seen.of_deviations @ E, algebraic_loop(model, np.eye(n_u) - Ly @ Dl, laws)
-    # all controls: what is given from outside, and what the laws add
+    # all controls: external ones plus those of the laws
     of_x, of_states, outside = (np.linalg.solve(loop, each) for each in (Ly @ Cl, Lz, np.eye(n_u)))
     B, C, D = P @ whole.G, measured.of_deviations @ E, measured.of_controls
     plain = assembled(whole, states, measured, entries)

@@ -1,4 +1,4 @@
-"""Loops: a system and its controller closed by name, and the same loop cut at a port."""
+"""Feedback loops: a system and its controller connected by name, and the same loop cut at a port."""
 from __future__ import annotations
 
 from dataclasses import replace
@@ -85,7 +85,7 @@ class Loop:
         return A + B @ X, B @ solve, C + D @ X, D @ solve
 
     def _circle(self, free: Floats) -> str:
-        """Which signals an algebraic loop leaves open."""
+        """The error message of an algebraic loop, with its undetermined signals."""
         big = np.abs(free) > 0.1 * np.abs(free).max()
         m = len(self.plant.inputs)
         inputs = [self.plant.inputs[k] for k in np.flatnonzero(big[:m])]

@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
-BLOCK = 24                              # rows that are solved one by one; what is outside them is one product
-CHUNK = 2_000_000                       # numbers of the states at the frequencies of one go: 32 MB
+BLOCK = 24                              # rows that are solved one by one; the rest is one matrix product
+CHUNK = 2_000_000                       # state values per chunk of frequencies: 32 MB
 POINTS = 400                            # of a grid, between its ends
 NEAR = 41                               # points about a lightly damped pole or zero
-LIGHT = 0.3                             # damping below which a pole is given points of its own
-UNDAMPED = 1e-8                         # below, a peak has no height
+LIGHT = 0.3                             # damping below which a pole gets additional points
+UNDAMPED = 1e-8                         # damping below which a peak is infinite
 TURN = 2.0 * np.pi
 
 
 class Evaluator:
     """G(s) = C (s - A)^-1 B + D.
 
-    A = Z T Z* is found once, of the balanced A: T is triangular, so that each s costs the square of the number of states, not its
-    cube. One step of refinement with A itself then makes the answer as good as that of a solver at each frequency, also where modes
-    are lightly damped and frequencies are decades apart.
+    A = Z T Z* is computed once, for the balanced A: T is triangular, so that each s costs the square of the number of states, not
+    its cube. One step of refinement with A makes the result as accurate as a separate solution at each frequency, also for lightly
+    damped modes and frequencies that are decades apart.
     """
 
     def __init__(self, system: LinearSystem) -> None:
@@ -80,8 +80,8 @@ def _times(matrix: NDArray[np.inexact], x: Complexes) -> Complexes:
 
 
 def grid(system: LinearSystem, points: int = POINTS, beyond: float = 10.0, near: int = NEAR) -> Floats:
-    """Frequencies [Hz] that show what a system does: even on a logarithmic scale, a decade beyond its poles on either side, and
-    close where lightly damped poles and zeros are: at w + sigma tan(theta), even in theta, for resonances of any width."""
+    """Frequencies [Hz] that resolve a system: uniform on a logarithmic scale, a decade beyond its poles on either side, and dense
+    near lightly damped poles and zeros: at w + sigma tan(theta), uniform in theta, for resonances of any width."""
     roots = [system.poles()]
     roots += [system.select(inputs=i, outputs=o).zeros() for i in system.inputs for o in system.outputs
               if len(system.inputs) * len(system.outputs) * len(system.states) <= 600]

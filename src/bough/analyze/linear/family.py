@@ -1,10 +1,11 @@
-"""Linear systems over a parameter: what a function makes of a number, or a model of one of its parameters, speeds or wheels."""
+"""Linear systems over a parameter: a function of a number, or a model with one of its parameters, speeds or wheels varied."""
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bough.analyze.linear.linear_system import LinearSystem
 from bough.analyze.parameters import parameter as described
@@ -15,7 +16,7 @@ Maker = Callable[[float], LinearSystem]
 
 
 def maker(source: Maker | CompiledModel, parameter: str | None, options: dict[str, Any]) -> tuple[Maker, str, str]:
-    """The function, what its argument is called, and its unit."""
+    """The function, the name of its argument, and its unit."""
     if not isinstance(source, CompiledModel):
         if not callable(source):
             raise StateError(f"{source!r} is no model and no function of a number that returns a linear system")
@@ -26,9 +27,13 @@ def maker(source: Maker | CompiledModel, parameter: str | None, options: dict[st
         raise StateError("parameter is missing; name one of the model ('boom.mass', 'strut.stiffness'), a speed ('rotor.rz') or a "
                          "wheel")
     if parameter in source.names.v:
-        return _of_speed(source, parameter, options)
+        unit = next(each for body in source.system.bodies.values()
+                    for label, each in zip(body.speed_names, body.speed_units, strict=True) if label == parameter)
+        options.setdefault("q", source.q0)
+        return _of_entry(source, "v", source.names.v.index(parameter), source.v0, options), parameter, f"{unit}/s"
     if parameter in source.names.wheels:
-        return _of_wheel(source, parameter, options)
+        place = source.names.wheels.index(parameter)
+        return _of_entry(source, "wheels", place, source.wheel_speeds, options), parameter, "rad/s"
     try:
         number = described(source.system, parameter)
     except StateError as error:
@@ -39,35 +44,18 @@ def maker(source: Maker | CompiledModel, parameter: str | None, options: dict[st
 
     def made(value: float) -> LinearSystem:
         model: Any = number.changed(np.array(float(value))).compile()
-        found: LinearSystem = model.linearize(**options)
-        return found
+        return model.linearize(**options)
 
     return made, parameter, ""
 
 
-def _of_speed(model: Any, name: str, options: dict[str, Any]) -> tuple[Maker, str, str]:
-    """An entry of v: a spin."""
-    place, start = model.names.v.index(name), np.array(options.pop("v", model.v0), float)
-    q = options.pop("q", model.q0)
-    unit = next(each for body in model.system.bodies.values()
-                for label, each in zip(body.speed_names, body.speed_units, strict=True) if label == name)
+def _of_entry(model: Any, part: str, place: int, usual: ArrayLike, options: dict[str, Any]) -> Maker:
+    """A function of one entry of "v" (a spin) or "wheels"; the others are those given in the options, or the usual ones."""
+    start = np.array(options.pop(part, usual), float)
 
     def made(value: float) -> LinearSystem:
-        v = start.copy()
-        v[place] = value
-        found: LinearSystem = model.linearize(q, v, **options)
-        return found
+        numbers = start.copy()
+        numbers[place] = value
+        return model.linearize(**options, **{part: numbers})
 
-    return made, name, f"{unit}/s"
-
-
-def _of_wheel(model: Any, name: str, options: dict[str, Any]) -> tuple[Maker, str, str]:
-    place, start = model.names.wheels.index(name), np.array(options.pop("wheels", model.wheel_speeds), float)
-
-    def made(value: float) -> LinearSystem:
-        wheels = start.copy()
-        wheels[place] = value
-        found: LinearSystem = model.linearize(wheels=wheels, **options)
-        return found
-
-    return made, name, "rad/s"
+    return made

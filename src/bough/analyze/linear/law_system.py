@@ -1,4 +1,4 @@
-"""Laws as linear systems of their own: what they set by what they read, so that a loop can be cut at a port."""
+"""Laws as linear systems from the outputs they read to the inputs they set, so that a loop can be cut at a port."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 
 from bough.analyze.linear.closed_loop import Laws, Reader, duals_of, reader, values_read
 from bough.analyze.linear.linear_system import LinearSystem
-from bough.analyze.signals import control_names, control_units, input_entries
+from bough.analyze.signals import check_ports, control_names, control_units, input_entries
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
-from bough.errors import StateError, nearest
+from bough.errors import StateError
 
 
 def linearize_laws(model: CompiledModel, batch: Batch, given: Sequence[Any], law_states: ArrayLike | None) -> LinearSystem:
@@ -28,16 +28,13 @@ def linearize_laws(model: CompiledModel, batch: Batch, given: Sequence[Any], law
     laws = Laws(model, [reader(model, law) if period is None else sampled(model, law) for law in given])
     if any(each.reads is None for each in laws.readers):
         raise StateError("linearize_laws: a law on the whole state names no ports; give it outputs= and inputs=")
-    z = laws.states if law_states is None else np.array(law_states, float)
-    if z.shape != laws.states.shape:
-        raise StateError(f"law_states has {z.size} numbers, the laws have {laws.states.size} states; give one for each")
-    y = values_read(model, batch, laws)
+    y, z = values_read(model, batch, laws), laws.starting(law_states)
     of_y, of_z = laws.derivatives(float(batch.t[0, 0]), np.concatenate(y), z, [len(part) for part in y])
     return _assembled(laws, of_y, of_z, z, period, {law.delay for law in given if period is not None})
 
 
 def _assembled(laws: Laws, of_y: Floats, of_z: Floats, z: Floats, period: float | None, delays: set[float]) -> LinearSystem:
-    """By the names of ports; what several laws read is one input."""
+    """The linear system with names of ports; an output read by several laws is one input."""
     model = laws.model
     read = [entry for each in laws.readers for port in each.reads or () for entry in model.system.outputs[port].entries]
     units = {entry: unit for port in model.system.outputs.values()
@@ -53,7 +50,7 @@ def _assembled(laws: Laws, of_y: Floats, of_z: Floats, z: Floats, period: float 
 
 
 def _delayed(system: LinearSystem, period: float, delays: set[float]) -> LinearSystem:
-    """What it sets acts some samples later."""
+    """The system with its outputs delayed by some samples."""
     if len(delays) > 1:
         raise StateError(f"linearize_laws: the laws have delays {', '.join(map(str, delays))} s; linearize them one at a time")
     [delay] = delays
@@ -73,15 +70,12 @@ def _delayed(system: LinearSystem, period: float, delays: set[float]) -> LinearS
 
 
 def sampled(model: CompiledModel, law: Any) -> Reader:
-    """A law with a period, compiled or in Python: what it sets, and its new states."""
+    """A law with a period, compiled or in Python: returns its outputs and its new states."""
     known, entries = model.system.outputs, input_entries(model)
     reads = tuple(known) if law.outputs is None else tuple(law.outputs)
     sets = list(law.inputs) if law.inputs is not None else list(model.system.inputs)
-    for what, names, there in (("output", reads, known), ("input", sets, entries)):
-        for name in names:
-            if name not in there:
-                raise StateError(f"law '{law.name}': there is no {what} '{name}'{nearest(name, there)}; declare it with "
-                                 f"System.{what}")
+    check_ports(law, "output", reads, known)
+    check_ports(law, "input", sets, entries)
     places = [entry for name in sets for entry in entries[name]]
     sizes = np.cumsum([0, *(known[name].size for name in reads)])
 

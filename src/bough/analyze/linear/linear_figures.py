@@ -1,8 +1,6 @@
-"""Figures of what is made of linear systems: Bode, Nichols, Nyquist, singular values, spectra, tracked modes, root loci."""
+"""Figures of linear analyses: Bode, Nichols, Nyquist, singular values, spectra, tracked modes, root loci."""
 from __future__ import annotations
 
-from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,14 +17,6 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 7.4, 2.4                # of a panel [in]
 MOST_CURVES = 8
-
-
-def written(figure: Figure, path: str | PathLike[str] | None) -> Figure:
-    """The figure, and its file."""
-    if path is not None:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path)
-    return figure
 
 
 def sheet(title: str, panels: int, height: float = HEIGHT, width: float = WIDTH) -> tuple[Figure, list[Axes]]:
@@ -101,7 +91,7 @@ def nichols(response: FrequencyResponse) -> Figure:
 
 
 def nyquist(response: FrequencyResponse) -> Figure:
-    """Gain in the complex plane near the critical point: what is farther out than ten is drawn at its border."""
+    """Gain in the complex plane near the critical point; large gains are compressed."""
     figure, [axes] = sheet(_title(response, "Nyquist"), 1, height=5.0, width=6.0)
     for k, (o, i, name) in enumerate(_pairs(response)):
         gain = response.gain[:, o, i]
@@ -124,7 +114,7 @@ def _compressed(size: np.ndarray) -> np.ndarray:
 
 
 def singular_values(response: FrequencyResponse) -> Figure:
-    """From the greatest to the least."""
+    """Singular values, largest first."""
     values = response.singular_values()
     figure, [axes] = sheet(f"{response.name}: singular values" if response.name else "singular values", 1, height=3.0)
     for k in range(values.shape[1]):

@@ -128,10 +128,6 @@ class LinearSystem:
         inputs, outputs, states : str or sequence of str, optional
         **facts
             Units, dt, name: as the attributes. Units can be one string for all.
-
-        Returns
-        -------
-        LinearSystem
         """
         A, B, C = (np.atleast_2d(np.asarray(each, float)) for each in (A, B, C))
         D = np.zeros((len(C), B.shape[1])) if D is None else np.atleast_2d(np.asarray(D, float))
@@ -157,10 +153,6 @@ class LinearSystem:
             Names; by default those of the system.
         **facts
             As in `from_arrays`.
-
-        Returns
-        -------
-        LinearSystem
         """
         control = _control("LinearSystem.from_control")
         ss = control.ss(system)
@@ -176,10 +168,6 @@ class LinearSystem:
         ----------
         inputs, outputs : str or sequence of str, optional
             Ports ("gyro": all components) or single components ("gyro.x"); by default all.
-
-        Returns
-        -------
-        LinearSystem
         """
         i, o = self.find("input", inputs), self.find("output", outputs)
         point = self.point
@@ -251,10 +239,6 @@ class LinearSystem:
         frequencies : array_like, optional
             [Hz], rising.
 
-        Returns
-        -------
-        Spectrum
-
         Examples
         --------
         >>> import bough
@@ -297,10 +281,6 @@ class LinearSystem:
         sign : {-1, 1}
             u = r + sign K y
 
-        Returns
-        -------
-        LinearSystem
-
         Examples
         --------
         >>> import bough
@@ -342,10 +322,6 @@ class LinearSystem:
 
     def margins(self) -> Margins:
         """Gain, phase, delay and modulus margins of this system as the gain of a loop with negative feedback, at every crossing.
-
-        Returns
-        -------
-        Margins
         """
         from bough.analyze.linear.margins import margins
 
@@ -389,10 +365,6 @@ class LinearSystem:
         ----------
         tolerance : float
             Relative to the magnitude of A: smaller couplings are neglected.
-
-        Returns
-        -------
-        LinearSystem
         """
         from bough.analyze.linear.order_reduction import minimal
 
@@ -408,10 +380,6 @@ class LinearSystem:
             The number of states.
         tolerance : float
             Without an order: keep states down to this fraction of the largest singular value.
-
-        Returns
-        -------
-        LinearSystem
         """
         from bough.analyze.linear.order_reduction import balanced
 
@@ -450,9 +418,9 @@ class LinearSystem:
         return xarray.Dataset(variables, coordinates, {"name": self.name, "dt": "continuous" if self.dt is None else self.dt})
 
     def __repr__(self) -> str:
-        from bough.analyze.linear.printed import told
+        from bough.analyze.linear.printed import text_of
 
-        return told(self)
+        return text_of(self)
 
 
 def by_size(values: NDArray[Any]) -> Complexes:

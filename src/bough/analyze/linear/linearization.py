@@ -1,11 +1,11 @@
 """Linear equations of the deviations from a motion: x' = A x + B u, y = C x + D u, with closed loops reduced exactly.
 
-The deviations of a tree, in axes that turn with the motion (`tangent_space`), from the derivatives of the accelerations f:
+The deviations of a tree, in axes that rotate with the motion (`tangent_space`), from the derivatives of the accelerations f:
 
     d' = e + G d,     e' = f_q d + f_v e + H e + f_u u,     wheels and orbit likewise                                   [B 40]
 
 With loops, d = S y and e = K y + S w of independent coordinates and speeds [B 41]: A is their rows of this system, times that.
-Held coordinates and wheels whose speed is held do not deviate.
+Held coordinates and wheels with a held speed do not deviate.
 """
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from bough.describe import CentralGravity
 from bough.errors import StateError, nearest
 
 ORBIT = ("orbit.x", "orbit.y", "orbit.z", "orbit.vx", "orbit.vy", "orbit.vz")
-DUST = 1e-30                # of the greatest in their row and column: entries of A that come of numbers that should be zero
-STEADY = 1e-9               # of the terms that cancel in them: rates of change that count as none
+DUST = 1e-30                # relative to the largest in their row and column: entries of A that are zero except for rounding
+STEADY = 1e-9               # relative to the terms that cancel in them: rates of change that count as zero
 
 
 @dataclass(frozen=True)
 class Deviations:
-    """All deviations of a tree from the motion through one state: d, e, wheels, orbit, one behind the other.
+    """All deviations of a tree from the motion through one state: d, e, wheels, orbit, one after the other.
 
     F (n, n): rates of them by themselves; G (n, controls): by joint torques, motors and inputs; and rows of outputs."""
     model: CompiledModel
@@ -43,7 +43,7 @@ class Deviations:
     F: Floats
     G: Floats
     rates: Floats               # (n,) x' itself, along the same directions
-    residual: Floats            # (n,) of it, what is left over in the turning axes
+    residual: Floats            # (n,) x' in the rotating axes
 
     @cached_property
     def names(self) -> DirectionNames:
@@ -55,18 +55,18 @@ class Deviations:
 
 
 def deviations(model: CompiledModel, batch: Batch, outputs: Sequence[str]) -> Deviations:
-    """Of one state; `outputs`: names of ports."""
+    """The deviations of one state; `outputs`: names of ports."""
     nv, nw, orbit = model.nv, model.nw, 6*model.in_orbit
     n, controls = 2*nv + nw + orbit, model.input_layout.controls.stop
     sizes = {"q": nv, "v": nv, "wheels": nw, "orbit": orbit, "tau": nv, "motors": nw, "inputs": controls - nv - nw}
     found = directional(model, batch, Directions.along({name: size for name, size in sizes.items() if size}), list(outputs))
-    along = np.concatenate([found.of(part)[0] for part in ("v", "wheels", "orbit")], axis=1).T
+    along = np.concatenate([getattr(found.along, part)[0] for part in ("v", "wheels", "orbit")], axis=1).T
     F, G = np.zeros((n, n)), np.zeros((n, controls))
     F[:nv, nv:2*nv] = np.eye(nv)
     F[nv:], G[nv:] = along[:, :n], along[:, n:]
     F[:nv, :nv], H = turning(model, batch)
     F[nv:2*nv, nv:2*nv] += H
-    rates = np.concatenate([batch.v[0], *(found.value(part)[0] for part in ("v", "wheels", "orbit"))])
+    rates = np.concatenate([batch.v[0], found.rates.v[0], found.rates.wheels[0], found.rates.orbit[0]])
     residual = left_over(model, batch, rates)
     if orbit:
         turn = cross_matrix(orbital_rate(batch.state.orbit[0]))
@@ -76,15 +76,15 @@ def deviations(model: CompiledModel, batch: Batch, outputs: Sequence[str]) -> De
 
 
 def orbital_rate(orbit: Floats) -> Floats:
-    """(3,): how fast the position vector turns, rad/s."""
+    """(3,): rate of rotation of the position vector, rad/s."""
     r = orbit[:3]
     return np.cross(r, orbit[3:])/(r @ r)
 
 
 def left_over(model: CompiledModel, batch: Batch, rates: Floats) -> Floats:
-    """x' in the turning axes, but for the coordinates: those move as the speeds say.
+    """x' in the rotating axes, without the coordinates, which follow the speeds.
 
-    A free root's velocity turns with it; what the mass center's adds is the same for all."""
+    The velocity of a free root rotates with it; that of the mass center is common to all."""
     found, nv, center = rates.copy(), model.nv, mean_velocity(model, batch)
     found[:nv] = 0.0
     for turn in turns(model, batch):
@@ -99,14 +99,14 @@ def left_over(model: CompiledModel, batch: Batch, rates: Floats) -> Floats:
 
 
 def mean_velocity(model: CompiledModel, batch: Batch) -> Floats:
-    """(3,) of the mass center, where there is a free root that turns, else zero."""
+    """(3,): velocity of the mass center if a free root rotates, otherwise zero."""
     if not any(turn.slides is not None and turn.rate.any() for turn in turns(model, batch)):
         return np.zeros(3)
     return center_velocity(model, batch.q, batch.v)[0]
 
 
 def unsteady(whole: Deviations) -> bool:
-    """Whether the motion changes what its deviations obey: accelerations would not stay as they are."""
+    """Whether the linear equations change along the motion, because the accelerations do."""
     model, (nv, scale) = whole.model, (whole.model.nv, np.abs(whole.F).sum(axis=1))
     rates, center = whole.rates.copy(), mean_velocity(model, whole.batch)
     drift = np.zeros(len(rates))
@@ -125,10 +125,10 @@ def unsteady(whole: Deviations) -> bool:
 # ---- states ------------------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class States:
-    """Independent deviations, by name, and how all others follow them."""
+    """Independent deviations, by name, and the dependence of all others on them."""
     names: tuple[str, ...]
     units: tuple[str, ...]
-    rows: Floats                # (states, n): which of all deviations they are
+    rows: Floats                # (states, n): their selection from all deviations
     lift: Floats                # (n, states): all deviations
     reduction: Reduction
 
@@ -182,7 +182,7 @@ def chosen_outputs(model: CompiledModel, names: Sequence[str] | None) -> tuple[l
 
 
 def shown(whole: Deviations, names: Sequence[str]) -> Shown:
-    """Ports, single numbers of them, coordinates ("arm.ry") and speeds ("arm.ry rate"), in the order given."""
+    """Rows of ports, single components, coordinates ("arm.ry") and speeds ("arm.ry rate"), in the given order."""
     model, n, parts = whole.model, len(whole.F), list[tuple[str, str, Floats, float]]()
     directions, system = whole.names, whole.model.system
     moves = {name: (k, unit) for k, (name, unit) in enumerate(zip(
@@ -208,7 +208,7 @@ def shown(whole: Deviations, names: Sequence[str]) -> Shown:
 # ---- the linear system ---------------------------------------------------------------------------------------------------------
 def linearize(model: CompiledModel, batch: Batch, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None,
               independent: Sequence[str] | None = None) -> tuple[LinearSystem, States]:
-    """At one state, without laws; see `Model.linearize`.  And what its states are."""
+    """The linear system at one state, without laws, see `Model.linearize`; and its states."""
     ports, names = chosen_outputs(model, outputs)
     whole = deviations(model, batch, ports)
     states, measured, entries = states_of(whole, independent), shown(whole, names), chosen_controls(model, inputs)
@@ -234,12 +234,12 @@ def assembled(whole: Deviations, states: States, measured: Shown, entries: Seque
 
 
 def without_dust(A: Floats) -> Floats:
-    """A, its entries zero that are nothing beside both their row and their column: eigensolvers balance, and make them great."""
+    """A with negligible entries set to zero, relative to both row and column: balancing in eigensolvers would enlarge them."""
     sizes = np.abs(A)
     return np.where(sizes < DUST*np.minimum(sizes.max(axis=0, initial=0.0), sizes.max(axis=1, initial=0.0)[:, None]), 0.0, A)
 
 
 def gravity_size(model: CompiledModel) -> float:
-    """m/s^2 of uniform gravity: it is one of the terms that cancel."""
+    """Magnitude of uniform gravity, m/s^2: one of the terms that cancel."""
     gravity: Any = model.system.gravity
     return 0.0 if isinstance(gravity, CentralGravity) else float(np.linalg.norm(gravity))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bough.analyze.linear.linear_system import LinearSystem
 
 Floats = NDArray[np.float64]
-BESIDE = np.array([1 - 1e-3, 1 - 1e-6, 1.0, 1 + 1e-6, 1 + 1e-3])        # points about a candidate, so that a crossing is seen
+BESIDE = np.array([1 - 1e-3, 1 - 1e-6, 1.0, 1 + 1e-6, 1 + 1e-3])        # points near a candidate, to detect a crossing
 DENSE = 1500
 NOISE = 1e-10                           # of a phase or a logarithm
 
@@ -88,7 +88,7 @@ def margins(loop: LinearSystem) -> Margins:
     if len(loop.inputs) != 1 or len(loop.outputs) != 1:
         raise StateError(f"margins: the system has {len(loop.inputs)} inputs and {len(loop.outputs)} outputs; cut the loop at one "
                          "number of a port, LinearSystem.cut(controller, at=...), or select one of each")
-    loop = minimal(loop, 1e-10)                             # what it does not touch (translations, wheel speeds) is not judged
+    loop = minimal(loop, 1e-10)                             # without motions that the loop does not affect
     L = Evaluator(loop)
     f = np.unique(np.concatenate([grid(loop, DENSE), np.outer(_candidates(loop), BESIDE).ravel(), _closed_grid(loop)]))
     f = f[f > 0] if loop.dt is None else f[(f > 0) & (f < 0.5 / loop.dt)]
@@ -112,16 +112,16 @@ def margins(loop: LinearSystem) -> Margins:
 
 
 def _crossings(f: Floats, values: Floats, function: Callable[[float], float]) -> list[float]:
-    """Where a function goes through zero, between the points of a grid; jumps are no crossings. Points may be zeros to rounding,
-    which has another sign in `values`, found for all at once."""
+    """Zeros of a function between the points of a grid, without jumps. At grid points that are zeros to rounding, the sign may
+    differ from that in `values`, which were computed for all points at once."""
     finite = np.isfinite(values)
     f, values = f[finite], values[finite]
     found = []
     for k in np.flatnonzero(np.sign(values[1:]) * np.sign(values[:-1]) <= 0):
         ends = function(f[k]), function(f[k + 1])
         if values[k] == 0.0 or max(map(abs, ends)) < NOISE:
-            continue                                        # counted by the stretch before it, or zero to rounding all along
-        if ends[0] * ends[1] > 0:                           # to rounding, it is at an end
+            continue                                        # counted in the previous interval, or zero to rounding everywhere
+        if ends[0] * ends[1] > 0:                           # to rounding, the zero is at an end
             x = f[k] if abs(ends[0]) < abs(ends[1]) else f[k + 1]
         else:
             x = optimize.brentq(function, f[k], f[k + 1], xtol=1e-15 * f[k], rtol=1e-13)
@@ -131,7 +131,7 @@ def _crossings(f: Floats, values: Floats, function: Callable[[float], float]) ->
 
 
 def _modulus(f: Floats, values: NDArray[np.complex128], at: Callable[[float], complex]) -> Crossing:
-    """The least |1 + L|, refined between the neighbors of the least point of the grid."""
+    """The smallest |1 + L|, refined between the neighbors of the smallest point of the grid."""
     k = int(np.argmin(np.abs(1.0 + values)))
     low, high = f[max(k - 1, 0)], f[min(k + 1, len(f) - 1)]
     best = optimize.minimize_scalar(lambda x: abs(1.0 + at(x)), bounds=(low, high), method="bounded",
@@ -153,15 +153,15 @@ def _stable(loop: LinearSystem) -> bool:
 
 
 def _closed_grid(loop: LinearSystem) -> Floats:
-    """Points about lightly damped poles of the closed loop, where the distance to -1 is least."""
+    """Points near lightly damped poles of the closed loop, where the distance to -1 is small."""
     from dataclasses import replace
 
     return grid(replace(loop, A=_closed_matrix(loop)), 2)
 
 
 def _candidates(loop: LinearSystem) -> Floats:
-    """Frequencies [Hz] near which |L| = 1, or L is real: imaginary zeros of L(-s) L(s) - 1 and of L(s) - L(-s). Narrow resonances
-    that cross and cross back between two points of a grid are found by these."""
+    """Frequencies [Hz] near which |L| = 1, or L is real: imaginary zeros of L(-s) L(s) - 1 and of L(s) - L(-s). They reveal narrow
+    resonances that cross twice between two points of a grid."""
     if not loop.states or loop.dt is not None:
         return np.zeros(0)
     A, B, C, D = loop.A, loop.B, loop.C, loop.D

@@ -31,8 +31,8 @@ class Multiblade:
 
 
 def turn(azimuth: float, blades: int, order: int = 0) -> Floats:
-    """(blades, coordinates): what each blade does by collective, cosine, sine (and with four or more blades further) parts, or a
-    derivative of it by the azimuth [B 48]."""
+    """(blades, coordinates): motion of each blade by collective, cosine, sine (and with four or more blades further) coordinates,
+    or its derivative by the azimuth [B 48]."""
     psi = azimuth + 2 * np.pi * np.arange(blades) / blades
     columns: list[Floats] = [np.ones(blades) if order == 0 else np.zeros(blades)]
     for k in range(1, (blades - 1) // 2 + 1):
@@ -49,7 +49,7 @@ def _parts(blades: int) -> list[str]:
 
 
 class Places:
-    """Which names belong to blades: groups of equal names but for the blade, in the order of the blades."""
+    """Names that belong to blades, in groups that differ only in the blade, in the order of the blades."""
 
     def __init__(self, names: Sequence[str], blades: Sequence[str]) -> None:
         self.groups: dict[str, list[int]] = {}
@@ -105,10 +105,6 @@ def multiblade(source: Callable[[float], LinearSystem], *, rate: float, blades: 
         Bodies in order around the rotor, each 2 pi / n ahead of the previous one in the direction of positive azimuth.
     azimuths : array_like, optional
         Azimuths over which the mean is taken; by default eight in the angle between two blades.
-
-    Returns
-    -------
-    Multiblade
     """
     n = len(blades)
     if n < 3:

@@ -18,7 +18,7 @@ EPS = np.finfo(float).eps
 
 
 def scaled(A: Floats, B: Floats, C: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """The system in states z = x / scale, by powers of two, so that rows and columns of A are of a size; and the scale."""
+    """The system in states z = x / scale, scaled by powers of two so that rows and columns of A are balanced; and the scale."""
     if len(A) < 2:
         return A, B, C, np.ones(len(A))
     _, (scale, _) = linalg.matrix_balance(A, permute=False, separate=True)
@@ -27,8 +27,8 @@ def scaled(A: Floats, B: Floats, C: Floats) -> tuple[Floats, Floats, Floats, Flo
 
 # ---- zeros ---------------------------------------------------------------------------------------------------------
 def transmission_zeros(A: Floats, B: Floats, C: Floats, D: Floats) -> NDArray[Any]:
-    """Where the matrix of the system loses rank: by orthogonal reduction to a square system with an invertible D (Emami-Naeini
-    and Van Dooren, 1982), so that zeros at infinity do not come out as large finite ones."""
+    """Transmission zeros, by orthogonal reduction to a square system with an invertible D (Emami-Naeini and Van Dooren, 1982), so
+    that zeros at infinity do not appear as large finite ones."""
     A, B, C, _ = scaled(A, B, C)
     whole = np.block([[A, B], [C, D]])
     tolerance = max(whole.shape) * EPS * float(np.linalg.norm(whole)) if whole.size else 0.0
@@ -39,7 +39,7 @@ def transmission_zeros(A: Floats, B: Floats, C: Floats, D: Floats) -> NDArray[An
         return np.zeros(0, complex)
     if not len(D):
         return linalg.eigvals(A)
-    # [C D] W = [0 X]: the pencil is (A, I) times the part of W that C and D do not see
+    # [C D] W = [0 X]: the pencil is (A, I) times the null space of [C D] in W
     n, m = len(A), B.shape[1]
     W = linalg.qr(np.hstack([C, D]).T, mode="full")[0][:, len(D):]
     assert W.shape[1] == n + m - len(D)
@@ -49,7 +49,7 @@ def transmission_zeros(A: Floats, B: Floats, C: Floats, D: Floats) -> NDArray[An
 
 
 def _with_full_rows(A: Floats, B: Floats, C: Floats, D: Floats, tolerance: float) -> tuple[Floats, Floats, Floats, Floats]:
-    """The same zeros with fewer states, until D has full row rank."""
+    """A system with the same zeros and fewer states, whose D has full row rank."""
     while len(D):
         U, s, _ = linalg.svd(D) if D.shape[1] else (np.eye(len(D)), np.zeros(0), None)
         rank = int((s > tolerance).sum())
@@ -73,7 +73,7 @@ def _with_full_rows(A: Floats, B: Floats, C: Floats, D: Floats, tolerance: float
 
 # ---- fewer states ----------------------------------------------------------------------------------------------------
 def minimal(system: LinearSystem, tolerance: float = 1e-9) -> LinearSystem:
-    """Without states that inputs do not reach or outputs do not see."""
+    """The system without uncontrollable and unobservable states."""
     A, B, C, _ = scaled(system.A, system.B, system.C)
     V = reached(A, B, tolerance)
     A, B, C = V.T @ A @ V, V.T @ B, C @ V
@@ -82,7 +82,7 @@ def minimal(system: LinearSystem, tolerance: float = 1e-9) -> LinearSystem:
 
 
 def reached(A: Floats, B: Floats, tolerance: float) -> Floats:
-    """An orthonormal basis of what B, A B, A^2 B, ... span, block by block; directions below the tolerance do not count."""
+    """An orthonormal basis of the span of B, A B, A^2 B, ..., block by block; directions below the tolerance are neglected."""
     basis = np.zeros((len(A), 0))
     new, size = B / (np.linalg.norm(B) or 1.0), 1.0
     while basis.shape[1] < len(A):
@@ -98,13 +98,15 @@ def reached(A: Floats, B: Floats, tolerance: float) -> Floats:
 
 
 def balanced(system: LinearSystem, order: int | None, tolerance: float) -> tuple[LinearSystem, Floats]:
-    """The system with the states that matter most between its inputs and outputs, and Hankel's singular values of all that are
-    stable. What is not asymptotically stable (motion without stiffness, integrators) is split off first and stays as it is."""
+    """The balanced system with its most important states, and the Hankel singular values of the stable part. The part that is not
+    asymptotically stable (rigid-body motion, integrators) is split off first and kept."""
     A, B, C, _ = scaled(system.A, system.B, system.C)
     A, B, C, keep = _stable_last(A, B, C, system.dt)
     As, Bs, Cs = A[keep:, keep:], B[keep:], C[:, keep:]
-    solve = linalg.solve_continuous_lyapunov if system.dt is None else _discrete_lyapunov
-    left, right = _root(solve(As, -Bs @ Bs.T)), _root(solve(As.T, -Cs.T @ Cs))
+    if system.dt is None:
+        left, right = (_root(linalg.solve_continuous_lyapunov(*each)) for each in ((As, -Bs @ Bs.T), (As.T, -Cs.T @ Cs)))
+    else:
+        left, right = (_root(linalg.solve_discrete_lyapunov(*each)) for each in ((As, Bs @ Bs.T), (As.T, Cs.T @ Cs)))
     U, s, Vt = linalg.svd(right.T @ left) if len(As) else (np.zeros((0, 0)), np.zeros(0), np.zeros((0, 0)))
     n = int((s > tolerance * s.max(initial=0.0)).sum()) if order is None else order - keep
     if order is not None and not 0 <= n <= len(s):
@@ -118,7 +120,7 @@ def balanced(system: LinearSystem, order: int | None, tolerance: float) -> tuple
 
 
 def _stable_last(A: Floats, B: Floats, C: Floats, dt: float | None) -> tuple[Floats, Floats, Floats, int]:
-    """States split into those that are not asymptotically stable, and how many, and the others, without coupling."""
+    """The system with decoupled states, those that are not asymptotically stable first; and their number."""
     if not len(A):
         return A, B, C, 0
     border = 1e-9 * float(np.abs(np.linalg.eigvals(A)).max(initial=0.0))
@@ -136,12 +138,8 @@ def _stable_last(A: Floats, B: Floats, C: Floats, dt: float | None) -> tuple[Flo
     return whole, inverse @ Q.T @ B, C @ Q @ change, keep
 
 
-def _discrete_lyapunov(A: Floats, Q: Floats) -> Floats:
-    return np.asarray(linalg.solve_discrete_lyapunov(A, -Q))
-
-
 def _root(matrix: Floats) -> Floats:
-    """R with R R' = a symmetric matrix that is positive but for rounding."""
+    """R with R R' = a symmetric matrix that is positive semidefinite except for rounding."""
     if not matrix.size:
         return matrix
     values, vectors = linalg.eigh(0.5 * (matrix + matrix.T))

@@ -91,10 +91,6 @@ def floquet(source: Callable[[float], Any] | CompiledModel, period: float, *, st
     **options
         For a model: options of `Model.linearize`.
 
-    Returns
-    -------
-    Floquet
-
     Examples
     --------
     >>> import bough, numpy as np
@@ -126,15 +122,14 @@ def floquet(source: Callable[[float], Any] | CompiledModel, period: float, *, st
 
 
 def _matrix(source: Any, options: dict[str, Any]) -> tuple[Callable[[float], Floats], tuple[str, ...], str]:
-    """A as a function of the time, and names of its states."""
+    """A as a function of time, the names of its states, and the name of the system."""
     if isinstance(source, CompiledModel):
         model: Any = source
         q0, v0 = (np.array(options.pop(key, getattr(model, f"{key}0")), float) for key in ("q", "v"))
 
         def linearized(t: float) -> LinearSystem:
             q, v = model.follow(q0, v0, t)
-            found: LinearSystem = model.linearize(q, v, t=t, **options)
-            return found
+            return model.linearize(q, v, t=t, **options)
 
         return lambda t: linearized(t).A, linearized(0.0).states, model.system.name
     if options:
@@ -171,14 +166,14 @@ def _product(parts: list[Floats]) -> Floats:
 
 
 def _sizes(matrix: Floats) -> Floats:
-    """What is large for each entry: the norm of the matrix in states of its own scale, taken back."""
+    """The scale of each entry: the norm of the balanced matrix, in the original states."""
     plain, (scale, _) = linalg.matrix_balance(matrix, permute=False, separate=True)
     return np.asarray(np.linalg.norm(plain) * scale[:, None] / scale)
 
 
 def _exponents(parts: list[Floats], monodromy: Floats, period: float) -> tuple[Complexes, Complexes]:
-    """Multipliers and their exponents. An exponent is known but for multiples of 2 pi i / T: that one is taken with which the
-    periodic shape exp(-s t) x(t) has its strongest part constant."""
+    """Multipliers and their exponents. An exponent is defined up to multiples of 2 pi i / T: the one is taken for which the
+    constant part of the periodic shape exp(-s t) x(t) is strongest."""
     multipliers, shapes = np.linalg.eig(monodromy)
     plain = np.log(np.where(multipliers == 0, 1e-300, multipliers).astype(complex)) / period
     n, x = len(parts), shapes.astype(complex)

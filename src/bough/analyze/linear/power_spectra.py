@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from bough.analyze.linear.evaluate import Evaluator
 from bough.analyze.linear.response import frequencies_of
 from bough.errors import StateError
+from bough.figure_style import written
 
 if TYPE_CHECKING:
     import xarray
@@ -78,7 +79,7 @@ class Spectrum:
         """Plot densities and cumulative root mean squares; written to a file if a path is given."""
         from bough.analyze.linear import linear_figures as figures
 
-        return figures.written(figures.spectrum(self), path)
+        return written(figures.spectrum(self), path)
 
     def __repr__(self) -> str:
         lines = [f"power spectra of {len(self.outputs)} outputs, {self.frequency[0]:.4g} to {self.frequency[-1]:.4g} Hz"]

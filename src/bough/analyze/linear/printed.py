@@ -1,4 +1,4 @@
-"""How a linear system prints itself: sizes, names with units, what is left over at its operating point, and its poles."""
+"""The printed text of a linear system: sizes, names with units, the residual at its operating point, and its poles."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 LINE, LINES = 110, 4                    # characters of a line of names, and lines
 ROWS = 24                               # of the table of poles
-ZERO = 1e-6                             # of the greatest pole: smaller ones are of rigid-body motion, to rounding
+ZERO = 1e-6                             # relative to the largest pole: smaller ones are rigid-body motion, to rounding
 
 
-def told(system: LinearSystem) -> str:
+def text_of(system: LinearSystem) -> str:
     """The whole text."""
     sizes = [f"{len(getattr(system, kind))} {kind if len(getattr(system, kind)) != 1 else kind[:-1]}"
              for kind in ("states", "inputs", "outputs")]
@@ -43,7 +43,7 @@ def _names(kind: str, names: Sequence[str], units: Sequence[str]) -> Iterator[st
 
 
 def _left_over(system: LinearSystem) -> Iterator[str]:
-    """What is left over where the point is no equilibrium: its greatest entries."""
+    """The largest entries of the residual, if the point is no equilibrium."""
     if system.balanced:
         return
     order = np.argsort(-np.abs(system.residual))[:4]
@@ -53,7 +53,7 @@ def _left_over(system: LinearSystem) -> Iterator[str]:
 
 
 def modes_of(system: LinearSystem) -> tuple[NDArray[np.complex128], int]:
-    """The continuous eigenvalues but zeros, one of each pair, from slow to fast; and how many are zero."""
+    """The nonzero continuous eigenvalues, one of each pair, from slow to fast; and the number of zeros."""
     poles = system.poles()
     s = poles if system.dt is None else np.log(poles.astype(complex)) / system.dt
     zero = np.abs(s) <= ZERO * np.abs(s).max(initial=0.0)

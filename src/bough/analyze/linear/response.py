@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bough.analyze.linear.evaluate import Evaluator, grid
 from bough.errors import StateError, nearest
+from bough.figure_style import written
 
 if TYPE_CHECKING:
     import xarray
@@ -135,10 +136,6 @@ class FrequencyResponse:
         ----------
         what : {"bode", "nichols", "nyquist", "singular values"}
         path : path, optional
-
-        Returns
-        -------
-        matplotlib.figure.Figure
         """
         from bough.analyze.linear import linear_figures as figures
 
@@ -146,7 +143,7 @@ class FrequencyResponse:
                  "singular values": figures.singular_values}
         if what not in known:
             raise StateError(f"plot: there is no {what!r}{nearest(what, known) or '; give ' + ', '.join(known)}")
-        return figures.written(known[what](self), path)
+        return written(known[what](self), path)
 
     def unit(self, output: int, each: int) -> str:
         """Of the gain from an input to an output, by number."""

@@ -1,9 +1,9 @@
-"""Steady motions: a system that rests, or turns as a whole at a constant rate, with joints that turn steadily besides.
+"""Steady motions: a system at rest, or rotating as a whole at a constant rate, with joints at constant rates.
 
     free root:         v = Omega x (p - c),    omega = R^T Omega,    v' = Omega x v,    omega' = 0                      [B 44]
     derivatives:       Omega x d,              omega x d,            Omega x (Omega x d)
 
-All other speeds are constant: those that the user gives.
+All other speeds are constant, as given by the user.
 """
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from bough.errors import StateError
 class SteadyMotion:
     """Speeds and accelerations at every position, in joint coordinates."""
     model: CompiledModel
-    speeds: Floats              # (nv,) of joints that no spin of the whole gives
+    speeds: Floats              # (nv,) of joints, without the spin of the whole
     spin: Floats                # (3,) rad/s, world axes
     about: Floats               # (3,) a point of its axis, world axes
 
     def turned_roots(self) -> list[tuple[Body, Floats]]:
-        """Roots that turn with the whole, and their spin in the axes of their joints."""
+        """Roots that rotate with the whole, and their spin in the axes of their joints."""
         return [(body, rotation_matrix(body.orient).T @ self.spin) for body in self.model.system.bodies.values()
                 if body.parent is None and body.joint.spherical and self.spin.any()]
 
@@ -60,7 +60,7 @@ class SteadyMotion:
 
 
 def steady_motion(model: CompiledModel, v: Floats, spin: ArrayLike | None, about: Floats) -> SteadyMotion:
-    """The motion of a system that turns as `spin` says, about z if that is a number; all roots must be able to."""
+    """The motion of a system with this spin, about z if it is a number; raises if a root cannot rotate so."""
     turn = three_numbers("spin", 0.0 if spin is None else spin, "a rate about z or three rates in world axes [rad/s]", scalar=True)
     speeds = v.copy()
     for body in model.system.bodies.values() if turn.any() else ():
@@ -82,7 +82,7 @@ def steady_motion(model: CompiledModel, v: Floats, spin: ArrayLike | None, about
 
 
 def three_numbers(what: str, given: Any, meaning: str, scalar: bool = False) -> Floats:
-    """A vector of the user's; one number may be that about z."""
+    """A vector given by the user; a single number is its z component if `scalar`."""
     try:
         found = np.array(given, float)
     except (TypeError, ValueError):

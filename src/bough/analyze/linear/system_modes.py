@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Complexes = NDArray[np.complex128]
-ZERO = 1e-7                 # of the greatest eigenvalue: smaller ones are zero, but for rounding
-ORBIT_ZERO = 1e-5           # of the orbital rate: a body's extent changes its orbit by less than the square of that
-CHAINED = 1e-9              # of the lengths of both: w x of a mode that is one of a chain and has no residue
+ZERO = 1e-7                 # relative to the largest eigenvalue: smaller ones are zero to rounding
+ORBIT_ZERO = 1e-5           # relative to the orbital rate: the extent of a body changes its orbit by less than the square
+CHAINED = 1e-9              # relative to the lengths of both: w x of a defective mode, which has no residue
 SHOWN = 30                  # rows of a printed table
-LEAST = 0.05                # of all: smaller shares are not printed
+LEAST = 0.05                # smaller shares are not printed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -177,10 +177,6 @@ class Modes:
         ----------
         path
             Where the figure is written, if given.
-
-        Returns
-        -------
-        matplotlib.figure.Figure
         """
         return bough.plot_modes(self, path)
 
@@ -213,7 +209,8 @@ class Modes:
 
 # ---- the eigenvalues -----------------------------------------------------------------------------------------------------
 def modes_of(model: CompiledModel, linear: LinearSystem, lift: Floats) -> Modes:
-    """Of a continuous linear system; `lift`: (2 nv, states) how coordinates and speeds of the tree follow its states."""
+    """The modes of a continuous linear system; `lift`: (2 nv, states), coordinates and speeds of the tree in terms of its
+    states."""
     from scipy.linalg import eig, solve
     point, nv = linear.point, model.nv
     assert point is not None
@@ -231,7 +228,7 @@ def modes_of(model: CompiledModel, linear: LinearSystem, lift: Floats) -> Modes:
     factor = np.einsum("mi,im->m", left, chosen)                                # w x = 1
     size = np.linalg.norm(left, axis=1)*np.linalg.norm(chosen, axis=0)
     factor = np.where(np.abs(factor) > CHAINED*size, factor, np.nan)
-    with np.errstate(invalid="ignore"):                                         # a chained mode has no residue: NaN
+    with np.errstate(invalid="ignore"):                                         # a defective mode has no residue: NaN
         excited = (left/factor[:, None]) @ linear.B
     shapes, speeds = lift[:nv] @ chosen, lift[nv:2*nv] @ chosen
     return Modes(model, linear, values[kept], chosen, shapes, rigid_motions(linear.A, scale, lift[:nv]), int(zero.sum()),
@@ -239,14 +236,14 @@ def modes_of(model: CompiledModel, linear: LinearSystem, lift: Floats) -> Modes:
 
 
 def zero_size(linear: LinearSystem, values: Complexes) -> float:
-    """1/s: below it, an eigenvalue is zero."""
+    """1/s: magnitude below which an eigenvalue counts as zero."""
     orbit = None if linear.point is None else linear.point.orbit
     rate = 0.0 if orbit is None else float(np.linalg.norm(orbital_rate(orbit)))
     return max(ZERO*float(np.abs(values).max(initial=0.0)), ORBIT_ZERO*rate)
 
 
 def energy_scale(M: Floats, lift: Floats) -> Floats:
-    """(states, states): states of unit kinetic energy, in which numbers of all units compare."""
+    """(states, states): scaling to unit kinetic energy, which makes different units comparable."""
     nv, n = len(M), lift.shape[1]
     m = int(np.abs(lift[:nv]).any(axis=0).sum())                # independent coordinates come first, then their speeds
     found = np.eye(n)
@@ -258,10 +255,10 @@ def energy_scale(M: Floats, lift: Floats) -> Floats:
 
 
 def following(A: Floats, moving: NDArray[np.bool_], values: Complexes, vectors: Complexes) -> Complexes:
-    """Vectors (states, modes) with coordinates that follow the speeds, lambda x = A x in their rows.
+    """Vectors (states, modes) with coordinates recomputed from the speeds, lambda x = A x in their rows.
 
-    LAPACK balances A: where rounding alone holds a coordinate, it makes that as large as the rest, and the coordinate's entry in a
-    vector is then wrong by as much. In the rows of axes that turn, lambda may be an eigenvalue of the turning: these stay."""
+    LAPACK balances A: entries of A that are rounding errors may then be scaled up, and the coordinates in the vectors are wrong by
+    as much. In rows of rotating axes, lambda may be an eigenvalue of the rotation: these rows stay."""
     found, turns = vectors.copy(), moving.copy()
     turns[moving] = A[np.ix_(moving, moving)].any(axis=0) | A[np.ix_(moving, moving)].any(axis=1)
     plain = moving & ~turns
@@ -275,8 +272,8 @@ def following(A: Floats, moving: NDArray[np.bool_], values: Complexes, vectors: 
 
 
 def left_vectors(A: Floats, scale: Floats, values: Complexes, vectors: Complexes, kept: NDArray[np.intp]) -> Complexes:
-    """(modes, states): w with w A = lambda w, of modes that may share an eigenvalue: rows of the inverse of all vectors, or, where
-    rigid-body motions leave too few of these, of the vectors of the transposed matrix."""
+    """(modes, states): w with w A = lambda w, also for multiple eigenvalues: rows of the inverse of all vectors or, if rigid-body
+    modes make these dependent, eigenvectors of the transposed matrix."""
     from scipy.linalg import eig, solve
     if not len(kept):
         return np.zeros((0, len(A)), complex)
@@ -293,7 +290,7 @@ def left_vectors(A: Floats, scale: Floats, values: Complexes, vectors: Complexes
 
 
 def biorthogonal(left: Complexes, right: Complexes, values: Complexes) -> Complexes:
-    """Left vectors of eigenvalues that coincide, mixed so that each belongs to one right vector."""
+    """Left vectors of coinciding eigenvalues, combined so that each corresponds to one right vector."""
     found, done = left.copy(), np.zeros(len(values), dtype=bool)
     for k, value in enumerate(values):
         group = np.flatnonzero(np.abs(values - value) <= 1e-6*np.abs(value))
@@ -307,9 +304,9 @@ def biorthogonal(left: Complexes, right: Complexes, values: Complexes) -> Comple
 
 
 def normalized(vectors: Complexes, lift: Floats, M: Floats) -> Complexes:
-    """With unit kinetic energy of the speeds, or else of the coordinates; the entry that moves most has the phase 0."""
+    """Vectors with unit kinetic energy of the speeds, or otherwise of the coordinates; the largest entry has phase 0."""
     nv, found = len(M), vectors.copy()
-    weights = np.sqrt(np.maximum(np.diag(M), 0.0))              # where nothing has inertia, rounding may leave less than none
+    weights = np.sqrt(np.maximum(np.diag(M), 0.0))              # rounding may make zero inertias negative
     for k in range(vectors.shape[1]):
         for part in (lift[nv:2*nv] @ vectors[:, k], lift[:nv] @ vectors[:, k], vectors[:, k]):
             energy = float((part.conj() @ (M @ part)).real)/2.0 if len(part) == nv else float(np.abs(part).max())**2
@@ -323,7 +320,7 @@ def normalized(vectors: Complexes, lift: Floats, M: Floats) -> Complexes:
 
 
 def rigid_motions(A: Floats, scale: Floats, lift: Floats) -> int:
-    """Independent motions of the coordinates that A makes nothing of."""
+    """The number of independent motions of the coordinates in the null space of A."""
     if not len(A):
         return 0
     inside = np.linalg.solve(scale, A @ scale)
@@ -331,7 +328,7 @@ def rigid_motions(A: Floats, scale: Floats, lift: Floats) -> int:
     if size == 0.0:
         size = float(np.abs(inside).max(initial=0.0)) or 1.0
     n = int(np.abs(lift).any(axis=0).sum())
-    inside = inside.copy()                                      # coordinates times the greatest frequency: all in 1/s
+    inside = inside.copy()                                      # coordinates times the largest frequency: all in 1/s
     inside[:n] *= size
     inside[:, :n] /= size
     _, sizes, right = np.linalg.svd(inside)
@@ -339,9 +336,9 @@ def rigid_motions(A: Floats, scale: Floats, lift: Floats) -> int:
     return int(np.linalg.matrix_rank(null[:, :n], tol=1e-6)) if len(null) else 0
 
 
-# ---- who takes part --------------------------------------------------------------------------------------------------------
+# ---- participation --------------------------------------------------------------------------------------------------------
 def joint_shares(model: CompiledModel, M: Floats, shapes: Complexes) -> dict[str, Floats]:
-    """By joint, and by flexible body its modes: what its own motion is worth in kinetic energy, of the sum of all."""
+    """By joint, and for the modes of each flexible body: kinetic energy of its own motion, relative to the sum of all."""
     owners = [name.rpartition(".")[0] for name in model.names.v]
     modal = np.zeros(model.nv, dtype=bool)
     for body in model.system.bodies.values():
@@ -355,7 +352,7 @@ def joint_shares(model: CompiledModel, M: Floats, shapes: Complexes) -> dict[str
 
 
 def body_shares(model: CompiledModel, q: Floats, speeds: Complexes) -> dict[str, Floats]:
-    """By body, its kinetic energy."""
+    """By body, its share of the kinetic energy."""
     if not speeds.shape[1]:
         return {name: np.zeros(0) for name in model.names.bodies}
     both = np.concatenate([speeds.real.T, speeds.imag.T])
@@ -365,7 +362,7 @@ def body_shares(model: CompiledModel, q: Floats, speeds: Complexes) -> dict[str,
 
 
 def shares(found: dict[str, Floats]) -> dict[str, Floats]:
-    """Of their sum."""
+    """Values relative to their sum."""
     total = np.sum(list(found.values()), axis=0)
     return {name: value/np.where(total > 0.0, total, 1.0) for name, value in found.items()}
 
@@ -380,12 +377,12 @@ def lines(modes: Modes) -> list[str]:
         found.append(f"{'mode':>6}{'Hz':>13}{'damping':>11}   joints; bodies by kinetic energy")
     for k in range(min(n, SHOWN)):
         grows = "  grows" if modes.eigenvalues[k].real > ZERO*abs(modes.eigenvalues[k]) else ""
-        who = "; ".join(told(table, k) for table in (modes.joints, modes.bodies))
+        who = "; ".join(largest_shares(table, k) for table in (modes.joints, modes.bodies))
         found.append(f"{k + 1:>6}{modes.frequencies[k]:>13.6g}{modes.damping[k] + 0.0:>11.5f}   {who}{grows}")
     return found + ([f"... and {n - SHOWN} more"] if n > SHOWN else [])
 
 
-def told(table: dict[str, Floats], mode: int) -> str:
-    """The greatest shares, in percent."""
+def largest_shares(table: dict[str, Floats], mode: int) -> str:
+    """The largest shares, in percent."""
     order = sorted(table, key=lambda name: -table[name][mode])
     return ", ".join(f"{name} {100.0*table[name][mode]:.0f} %" for name in order[:4] if table[name][mode] >= LEAST) or "-"

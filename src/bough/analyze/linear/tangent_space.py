@@ -1,16 +1,17 @@
-"""Deviations from a motion: their names, the axes that turn with it, and how closed loops tie them together [B 41].
+"""Deviations from a motion: their names, rotating axes, and the reduction by closed loops [B 41].
 
-A deviation is (d, e): coordinates move along d, q = q0 o exp(d), and speeds by e, each with nv numbers. With loops, only some of
-them are free: those of the independent coordinates, y and w, from which all others follow,
+A deviation is (d, e): coordinates move along d, q = q0 o exp(d), and speeds by e, each with nv numbers. With loops, only the
+deviations y and w of the independent coordinates are free; all others follow from them,
 
     d = S y,    e = K y + S w,        J S = 0,    J K y = -D(J v)[S y]                                                  [B 41]
 
-K is the second-order term of the loops: where they move, speeds that close them turn with the coordinates.
+K is the second-order term of the loops: for moving loops, the speeds that satisfy them change with the coordinates.
 """
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +27,8 @@ from bough.describe.orientation import rotation_matrix
 from bough.errors import StateError
 from bough.sweeps.fronts import REDUNDANT
 
-OPEN = 1e-7                 # of the size of a loop: a gap, or the rate of one, that makes a state none of the system's
-BESIDE = 0.02               # rad or m: where the rank of loops is looked at beside a position
+OPEN = 1e-7                 # relative to the size of a loop: a gap, or gap rate, for which a state is rejected
+BESIDE = 0.02               # rad or m: distance of nearby positions at which the rank of loops is compared
 STENCIL = ((1, 0.75), (2, -0.15), (3, 1.0/60.0))    # f' h from f(h) - f(-h), f(2 h) - f(-2 h), ...: sixth order
 STEP = 1e-2
 
@@ -35,7 +36,7 @@ STEP = 1e-2
 # ---- names -------------------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class DirectionNames:
-    """What deviations along the entries of v are called: as coordinates and as speeds, with their units."""
+    """Names of deviations along the entries of v, as coordinates and as speeds, with their units."""
     coordinates: tuple[str, ...]
     speeds: tuple[str, ...]
     coordinate_units: tuple[str, ...]
@@ -62,20 +63,20 @@ def direction_names(model: CompiledModel) -> DirectionNames:
     return DirectionNames(tuple(coordinates), tuple(speeds), tuple(units), tuple(f"{unit}/s" for unit in units))
 
 
-# ---- axes that turn ----------------------------------------------------------------------------------------------------------
+# ---- rotating axes ----------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Turn:
-    """A joint whose rotation is a quaternion: where its rotation is in v, and how fast it turns."""
+    """A joint with a quaternion: the place of its rotation in v, and its rate."""
     body: str
     at: int                     # of three entries of v
     rate: Floats                # (3,) in the child's axes
-    slides: int | None          # where its three translations are in v: of a free root only
+    slides: int | None          # place of its three translations in v: only for a free root
     spin: Floats                # (3,) the same in the axes of the translations
     axes: Floats                # (3, 3) of the translations to the world
 
 
 def turns(model: CompiledModel, batch: Batch) -> Iterator[Turn]:
-    """Of all joints with quaternions, at one state."""
+    """The turns of all joints with quaternions, at one state."""
     for body in model.system.bodies.values():
         if body.joint.spherical:
             (q, v), n = model.places[body.name], len(body.joint.translations)
@@ -85,8 +86,8 @@ def turns(model: CompiledModel, batch: Batch) -> Iterator[Turn]:
 
 
 def turning(model: CompiledModel, batch: Batch) -> tuple[Floats, Floats]:
-    """(nv, nv) each: what turning axes add to d' and to e'.  A rotation is measured along the motion, R = R0(t) exp(d), so that
-    d' = e - omega x d; translations of a free root in axes that stand as its parent's do now and turn with it [B 40]."""
+    """(nv, nv) each: terms of the rotating axes in d' and e'.  A rotation is measured along the motion, R = R0(t) exp(d), so that
+    d' = e - omega x d; translations of a free root in axes that coincide with its parent's now and rotate with it [B 40]."""
     of_d, of_e = np.zeros((2, model.nv, model.nv))
     for turn in turns(model, batch):
         own = slice(turn.at, turn.at + 3)
@@ -98,7 +99,7 @@ def turning(model: CompiledModel, batch: Batch) -> tuple[Floats, Floats]:
 
 
 def bracket(model: CompiledModel, d: Floats, v: Floats) -> Floats:
-    """(..., nv): d x v where a quaternion turns, else zero: what rotations do not commute by."""
+    """(..., nv): the commutator of rotations, d x v where a joint has a quaternion, else zero."""
     found = np.zeros(np.broadcast_shapes(d.shape, v.shape))
     for body in model.system.bodies.values():
         if body.joint.spherical:
@@ -110,14 +111,14 @@ def bracket(model: CompiledModel, d: Floats, v: Floats) -> Floats:
 # ---- loops -------------------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Reduction:
-    """Independent coordinates at a state, and how all directions follow them."""
+    """Independent coordinates at a state, and the dependence of all directions on them."""
     independent: NDArray[np.intp]       # entries of v
     S: Floats                           # (nv, independent)
     K: Floats                           # (nv, independent)
 
 
 def reduce(model: CompiledModel, batch: Batch, wanted: Sequence[str] | None = None) -> Reduction:
-    """At one state; `wanted`: names of coordinates that shall be the independent ones, if they can."""
+    """The reduction at one state; `wanted`: names of coordinates to use as independent ones, if possible."""
     check_shares(model, batch)
     for i in np.flatnonzero(named_speeds(model, wanted or (), "independent") & ~model.free):
         raise StateError(f"independent: '{model.names.v[i]}' is held and does not deviate; leave it out")
@@ -141,63 +142,43 @@ def reduce(model: CompiledModel, batch: Batch, wanted: Sequence[str] | None = No
     return Reduction(independent, S, K)
 
 
-def constraint_rows(model: CompiledModel, batch: Batch) -> tuple[Floats, SecondOrder]:
-    """(rows, nv) of what ties speeds together: closed loops and, in orbit, that the mass center stays; and its derivative."""
-    parts, orders = [np.zeros((0, model.nv))], list[SecondOrder]()
+def constraint_rows(model: CompiledModel, batch: Batch) -> tuple[Floats, Callable[[Floats], Floats]]:
+    """(rows, nv): J of what ties speeds together: closed loops and, in orbit, the fixed mass center; and the function that gives
+    D(J v)[d], (rows, m), for directions d (nv, m)."""
+    parts, derivatives = [np.zeros((0, model.nv))], list[Callable[[Floats], Floats]]()
     if model.constrained:
         check_closed(model, batch)
         parts.append(loop_terms(model, batch, POSITION)[1][0])
-        orders.append(LoopOrder(model, batch, parts[-1]))
+        derivatives.append(partial(loop_rates_along, model, batch, parts[-1]))
     if model.in_orbit:
         parts.append(center_rows(model, batch.q[0]))
-        orders.append(CenterOrder(model, batch))
-    return np.concatenate(parts), SecondOrder(orders)
+        derivatives.append(partial(center_rates_along, model, batch))
+    return np.concatenate(parts), lambda d: np.concatenate([derivative(d) for derivative in derivatives])
 
 
-class SecondOrder:
-    """D(J v)[d] for columns d (nv, m): (rows, m)."""
-
-    def __init__(self, parts: Sequence[SecondOrder] = ()) -> None:
-        self.parts = parts
-
-    def __call__(self, d: Floats) -> Floats:
-        return np.concatenate([part(d) for part in self.parts])
-
-
-class LoopOrder(SecondOrder):
-    """Of loops.  Their acceleration at v' = 0 is a form in v, D(J v)[v]; what it is for v + d and v - d gives the symmetric part of
-    D(J v)[d] without differences of any step, and the rest is J times what rotations do not commute by."""
-
-    def __init__(self, model: CompiledModel, batch: Batch, J: Floats) -> None:
-        self.model, self.batch, self.J = model, batch, J
-
-    def __call__(self, d: Floats) -> Floats:
-        v = self.batch.v[0]
-        size = np.abs(v).max(initial=0.0)
-        if not size or not d.shape[1]:
-            return np.zeros((len(self.J), d.shape[1]))
-        scale = size/np.abs(d).max(axis=0)
-        states = self.model.batch(self.batch.q[0], np.concatenate([v + (scale*d).T, v - (scale*d).T]))
-        plus, minus = np.split(loop_terms(self.model, states, ACCELERATION)[0], 2)
-        found: Floats = ((plus - minus)/(4.0*scale[:, None]) + 0.5*bracket(self.model, d.T, v) @ self.J.T).T
-        return found
+def loop_rates_along(model: CompiledModel, batch: Batch, J: Floats, d: Floats) -> Floats:
+    """D(J v)[d] of loops.  Their acceleration at v' = 0 is a quadratic form in v, D(J v)[v]; its values for v + d and v - d give
+    the symmetric part of D(J v)[d] exactly, and the rest is J times the commutator of the rotations."""
+    v = batch.v[0]
+    size = np.abs(v).max(initial=0.0)
+    if not size or not d.shape[1]:
+        return np.zeros((len(J), d.shape[1]))
+    scale = size/np.abs(d).max(axis=0)
+    states = model.batch(batch.q[0], np.concatenate([v + (scale*d).T, v - (scale*d).T]))
+    plus, minus = np.split(loop_terms(model, states, ACCELERATION)[0], 2)
+    return np.asarray(((plus - minus)/(4.0*scale[:, None]) + 0.5*bracket(model, d.T, v) @ J.T).T)
 
 
-class CenterOrder(SecondOrder):
-    """Of the mass center of a system in orbit, which the tree leaves where it is."""
-
-    def __init__(self, model: CompiledModel, batch: Batch) -> None:
-        self.model, self.batch = model, batch
-
-    def __call__(self, d: Floats) -> Floats:
-        v, found = self.batch.v[0], np.zeros((3, d.shape[1]))
-        if v.any() and d.shape[1]:
-            scale = STEP/np.abs(d).max(axis=0)
-            for times, weight in STENCIL:
-                for sign in (1.0, -1.0):
-                    q = np.array([moved(self.model, self.batch.q[0], sign*times*each) for each in (scale*d).T])
-                    found += weight*sign*center_velocity(self.model, q, np.tile(v, (len(q), 1))).T/scale
-        return found
+def center_rates_along(model: CompiledModel, batch: Batch, d: Floats) -> Floats:
+    """D(J v)[d] of the mass center of a system in orbit, by differences."""
+    v, found = batch.v[0], np.zeros((3, d.shape[1]))
+    if v.any() and d.shape[1]:
+        scale = STEP/np.abs(d).max(axis=0)
+        for times, weight in STENCIL:
+            for sign in (1.0, -1.0):
+                q = np.array([moved(model, batch.q[0], sign*times*each) for each in (scale*d).T])
+                found += weight*sign*center_velocity(model, q, np.tile(v, (len(q), 1))).T/scale
+    return found
 
 
 def center_velocity(model: CompiledModel, q: Floats, v: Floats) -> Floats:
@@ -212,15 +193,15 @@ def center_rows(model: CompiledModel, q: Floats) -> Floats:
 
 
 def rank_of(rows: Floats) -> int:
-    """How many of them are independent, as `loop_constraints.freedom_of` has it."""
+    """The number of independent rows, by the criterion of `loop_constraints.freedom_of`."""
     sizes = np.linalg.svd(rows, compute_uv=False)
     largest = sizes.max(initial=0.0)
     return int((sizes > np.sqrt(REDUNDANT)*largest).sum()) if largest > 1e-9 else 0
 
 
 def choose_dependent(model: CompiledModel, batch: Batch, rows: Floats, rank: int, wanted: Sequence[str] | None) -> NDArray[np.intp]:
-    """Which of the free entries of v follow from the others: those that the constraints move most, per momentum; those that are
-    `wanted` independent last."""
+    """The free entries of v to use as dependent: those on which the constraints act most, relative to inertia; `wanted` ones
+    last."""
     from scipy.linalg import qr  # slow to import
     free = np.flatnonzero(model.free)
     inertia = np.sqrt(np.maximum(np.diag(mass_matrices(model, batch)[0])[free], 0.0))
@@ -236,7 +217,7 @@ def choose_dependent(model: CompiledModel, batch: Batch, rows: Floats, rank: int
 
 
 def check_closed(model: CompiledModel, batch: Batch) -> None:
-    """Loops must be closed, and their speeds too."""
+    """Raise if loops are not closed in position or velocity."""
     size = max(1.0, *(closure.size for closure in batch.tables.fronts.closures))
     fast = max(1.0, float(np.abs(batch.v).max(initial=0.0)))
     for weights, limit, unit in ((POSITION, OPEN*size, ""), (SPEED, OPEN*size*fast, "/s")):
@@ -247,7 +228,7 @@ def check_closed(model: CompiledModel, batch: Batch) -> None:
 
 
 def check_singular(model: CompiledModel, batch: Batch, rank: int) -> None:
-    """Loops must be of full rank, or redundant wherever they are: at a singular position branches of motion meet."""
+    """Raise at a singular position, where the loops have lower rank than nearby: branches of motion meet there."""
     if not model.constrained:
         return
     rng, q, closures = np.random.default_rng(0), batch.q[0], model.tables.fronts.closures
@@ -268,7 +249,7 @@ def check_singular(model: CompiledModel, batch: Batch, rank: int) -> None:
 
 
 def check_shares(model: CompiledModel, batch: Batch) -> None:
-    """Shares of a spherical rotation can be held if the joint does not turn, or all of them."""
+    """Raise if only some components of a spherical rotation are held while the joint rotates."""
     for turn in turns(model, batch):
         free = model.free[turn.at:turn.at + 3]
         if turn.rate.any() and free.any() and not free.all():

@@ -14,6 +14,7 @@ from scipy.optimize import brentq, linear_sum_assignment
 from bough.analyze.linear.family import Maker, maker
 from bough.analyze.linear.linear_system import LinearSystem
 from bough.errors import StateError
+from bough.figure_style import written
 
 if TYPE_CHECKING:
     import xarray
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
-ZERO = 1e-6                             # of the greatest eigenvalue: below, it is motion without stiffness and no mode
-SURE = 0.8                              # correlation from which a mode is taken for the same
-DEPTH = 8                               # halvings of a step in which modes change too much
+ZERO = 1e-6                             # relative to the largest eigenvalue: smaller ones are rigid-body motion, not modes
+SURE = 0.8                              # correlation above which modes are identified
+DEPTH = 8                               # bisections of a step in which modes change too much
 TURN = 2.0 * np.pi
 
 
@@ -37,7 +38,7 @@ class Modes(NamedTuple):
 
 
 def modes_of(system: LinearSystem) -> Modes:
-    """Of the continuous system that has these samples, if it is discrete."""
+    """The modes of a system; for a discrete one, those of the equivalent continuous system."""
     if not len(system.A):
         raise StateError(f"linear system {system.name!r} has no states, so no modes; let something in it move")
     values, left, right = linalg.eig(system.A, left=True)
@@ -52,15 +53,15 @@ def modes_of(system: LinearSystem) -> Modes:
 
 
 def correlation(one: Modes, other: Modes) -> Floats:
-    """|l_i* r'_j  l'_j* r_i|^(1/2): one where a mode is unchanged, zero where two are of one system. It does not depend on how
-    vectors or states are scaled, also where damping and gyroscopic forces make shapes that are not orthogonal.     [B 46]"""
+    """|l_i* r'_j  l'_j* r_i|^(1/2): one for an unchanged mode, zero for two modes of the same system. It does not depend on the
+    scaling of vectors or states, and also holds for shapes that damping and gyroscopic forces make non-orthogonal [B 46]."""
     there, back = one.left.conj().T @ other.right, other.left.conj().T @ one.right
     return np.sqrt(np.abs(there * back.T))
 
 
 def same(one: Modes, other: Modes) -> tuple[NDArray[np.intp], NDArray[np.intp], float]:
-    """Which mode of the one is which of the other, and how sure the least certain pair is. Modes of (almost) one eigenvalue share
-    their shapes: of these, what they have together counts."""
+    """Pairs of modes of two systems, and the correlation of the least certain pair. For modes with (almost) the same eigenvalue,
+    the correlation of their subspaces counts."""
     if not len(one.values) or not len(other.values):
         return np.zeros(0, int), np.zeros(0, int), 1.0
     alike = correlation(one, other)
@@ -75,7 +76,7 @@ def same(one: Modes, other: Modes) -> tuple[NDArray[np.intp], NDArray[np.intp], 
 
 
 def follow(make: Maker, low: tuple[float, Modes], high: tuple[float, Modes], depth: int = DEPTH) -> dict[int, int]:
-    """Which mode at one value is which at another: by steps so small that there is no doubt, as far as there are."""
+    """Pairs of modes at two parameter values, with intermediate values until all pairs are certain, up to a depth."""
     rows, columns, sure = same(low[1], high[1])
     if depth == 0 or (sure >= SURE and len(low[1].values) == len(high[1].values)):
         return dict(zip(rows.tolist(), columns.tolist(), strict=True))
@@ -155,18 +156,14 @@ class ModeTracks:
             Campbell: also draw lines at these multiples of the parameter, taken as a rate [rad/s].
         up_to : float, optional
             Campbell: only modes below this frequency [Hz].
-
-        Returns
-        -------
-        matplotlib.figure.Figure
         """
         from bough.analyze.linear import linear_figures as figures
 
         if what not in ("campbell", "root locus"):
             raise StateError(f"plot: there is no {what!r}; give 'campbell' or 'root locus'")
         if what == "root locus":
-            return figures.written(figures.root_locus(self), path)
-        return figures.written(figures.campbell(self, np.atleast_1d(np.asarray(harmonics, float)), up_to), path)
+            return written(figures.root_locus(self), path)
+        return written(figures.campbell(self, np.atleast_1d(np.asarray(harmonics, float)), up_to), path)
 
     def __repr__(self) -> str:
         unit = f" {self.unit}" if self.unit else ""
@@ -194,10 +191,6 @@ def campbell(source: Maker | CompiledModel, values: ArrayLike, *, parameter: str
     unit : str, optional
     **options
         For a model: options of `Model.linearize`.
-
-    Returns
-    -------
-    ModeTracks
 
     Examples
     --------
@@ -286,7 +279,7 @@ def _joined(make: Maker, points: Floats, found: list[Modes]) -> list[dict[int, i
     return tracks
 
 
-# ---- the border of stability -----------------------------------------------------------------------------------------
+# ---- stability boundary -----------------------------------------------------------------------------------------
 class StabilityBoundary(NamedTuple):
     """The stability boundary of a system: the parameter value, the eigenvalue that crosses [1/s], and the dominant state."""
     value: float
@@ -301,7 +294,7 @@ class StabilityBoundary(NamedTuple):
 
 
 def growth(system: LinearSystem) -> tuple[float, complex, int]:
-    """The greatest real part, its eigenvalue, and the state that it moves most (scaled by the row of A)."""
+    """The largest real part, its eigenvalue, and the dominant state of its vector."""
     values, right = linalg.eig(system.A)
     if system.dt is not None:
         values = np.log(values.astype(complex)) / system.dt
@@ -326,10 +319,6 @@ def stability_boundary(source: Maker | CompiledModel, low: float, high: float, *
         of undamped and rigid-body motion are zero only to rounding.
     **options
         For a model: options of `Model.linearize`.
-
-    Returns
-    -------
-    StabilityBoundary
 
     Examples
     --------

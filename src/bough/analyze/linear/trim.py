@@ -1,13 +1,13 @@
 """Trim: positions, inputs and parameters at which a system is at rest or in steady motion, with its loops closed.
 
-Unknowns are coordinates, along directions N that keep the loops closed (N' M N = 1), and what else is asked for, e. With the
-accelerations f and those a of the steady motion,
+Unknowns are coordinates, along directions N that keep the loops closed (N' M N = 1), and extra unknowns e. With the accelerations f
+and those of the steady motion, a,
 
     0 = r = f(q, v(q), e) - a(q),       dr = (f_q + f_v v_q - a_q) N y + f_e e                                          [B 45]
 
-First coordinates alone settle, as if they moved slowly against friction: (mu - N' M r_q N) y = N' M r, where mu falls with r. That
-leads from far to an equilibrium that is stable. Then Newton's steps, shortened or damped until they lower |r| (measured by M), find
-all unknowns.
+First the coordinates settle, as in slow motion against friction: (mu - N' M r_q N) y = N' M r, where mu decreases with r. This
+converges from far away to a stable equilibrium. Then Newton steps, shortened or damped until they reduce |r| (in the norm of M),
+find all unknowns.
 """
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ from bough.errors import StateError, nearest
 from bough.sweeps.fronts import REDUNDANT
 
 SETTLING, STEPS = 200, 60               # steps at most
-FARTHEST = 0.3                          # rad or m: that a coordinate moves in one step of settling
-FIRST = 0.1                             # rad or m: about as far as the first one moves
-SETTLED = 1e-6                          # of what it was: |r| where settling ends
-BALANCED = 1e-9                         # of the terms that cancel in them: accelerations that count as none
-DAMPED = (0.0, 1e-8, 1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e4)       # of the greatest singular value squared
+FARTHEST = 0.3                          # rad or m: largest change of a coordinate in a settling step
+FIRST = 0.1                             # rad or m: approximate change in the first step
+SETTLED = 1e-6                          # relative to its initial value: |r| at which settling ends
+BALANCED = 1e-9                         # relative to the terms that cancel in them: accelerations that count as zero
+DAMPED = (0.0, 1e-8, 1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e4)       # relative to the largest singular value squared
 SHARES = (1.0, 0.5, 0.25)               # of an undamped step
-UNSEEN = 1e-11                          # of the greatest: directions that change nothing
+UNSEEN = 1e-11                          # relative singular value of directions without effect
 
 
 @dataclass(frozen=True)
 class Extra:
-    """An unknown that is no coordinate: a control, a parameter, or the acceleration along a coordinate."""
+    """An unknown other than a coordinate: a control, a parameter, or the acceleration along a coordinate."""
     kind: str                           # "control", "parameter" or "acceleration"
     name: str
     entry: int = 0                      # in the controls, or in v
@@ -57,14 +57,14 @@ class Extra:
 
 @dataclass(frozen=True)
 class Place:
-    """Where the search is: coordinates and extras."""
+    """A point of the search: coordinates and extras."""
     q: Floats
     e: Floats
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What is sought, and the state that it starts from."""
+    """The unknowns, and the starting state."""
     model: CompiledModel
     start: Batch
     motion: SteadyMotion
@@ -125,7 +125,7 @@ class Problem:
         given |= {"motors": du[:, layout.motors]} if model.nw else {}
         given |= {"inputs": du[:, layout.ports]} if layout.n_ports else {}
         given |= {"parameters": parameters, "names": names} if names else {}
-        along = (directional(model, batch, Directions(**given)).of("v")[0] - da).T[self.free]
+        along = (directional(model, batch, Directions(**given)).along.v[0] - da).T[self.free]
         return along[:, :nv], along[:, nv:]
 
     def closing(self, q: Floats, weights: Floats) -> Floats:
@@ -153,7 +153,7 @@ class Problem:
             return self
         model, batch = self.at(place)
         r = batch.state.orbit[0, :3]
-        pull = forward(model, batch, "order-n").rows[0, model.nv + model.nw + 3:model.nv + model.nw + 6]
+        pull = forward(model, batch, "order-n").orbit[0, 3:]
         speed, size = np.sqrt(-(pull @ r)), np.linalg.norm(r)
         axis = orbital_rate(batch.state.orbit[0])
         spin = axis/np.linalg.norm(axis)*speed/size
@@ -171,7 +171,7 @@ def weights_at(problem: Problem, place: Place) -> Floats:
 
 
 def settle(problem: Problem, place: Place) -> tuple[Place, int]:
-    """Coordinates towards an equilibrium that is stable, while forces keep what is held; and how many steps that took."""
+    """Move the coordinates towards a stable equilibrium, with forces on held coordinates; and the number of steps."""
     first, last, mu, farthest, place = 0.0, 0.0, 0.0, FIRST, held_by(problem, place)
     for step in range(SETTLING):
         M, r, (of_q, of_e) = weights_at(problem, place), problem.residual(place), problem.derivatives(place)
@@ -186,7 +186,7 @@ def settle(problem: Problem, place: Place) -> tuple[Place, int]:
         if size <= SETTLED*first or not np.isfinite(size) or size == 0.0:
             return place, step
         if step:
-            short = np.clip(farthest/FIRST, 0.1, 1.0) if size < 1.5*last else 1.0       # nothing happens: hurry
+            short = np.clip(farthest/FIRST, 0.1, 1.0) if size < 1.5*last else 1.0       # little change: reduce mu faster
             mu *= float(np.clip(size/last, 0.05, 2.0)*short)
         change = np.asarray(N @ np.linalg.solve(mu*np.eye(len(pull)) - forces @ of_q @ N, pull), float)
         farthest = float(np.abs(change).max())
@@ -196,7 +196,7 @@ def settle(problem: Problem, place: Place) -> tuple[Place, int]:
 
 
 def holding_forces(problem: Problem, r: Floats, of_e: Floats) -> Floats:
-    """(extras,) of forces on what is held: those that take its accelerations r away."""
+    """(extras,): forces on held coordinates that cancel their accelerations r."""
     held = ~problem.loose[problem.free]
     if not of_e.shape[1]:
         return np.zeros(0)
@@ -204,7 +204,7 @@ def holding_forces(problem: Problem, r: Floats, of_e: Floats) -> Floats:
 
 
 def held_by(problem: Problem, place: Place) -> Place:
-    """With the forces that keep what is held."""
+    """The place with the forces on held coordinates."""
     if not problem.extras:
         return place
     forces = holding_forces(problem, problem.residual(place), problem.derivatives(place)[1])
@@ -212,7 +212,7 @@ def held_by(problem: Problem, place: Place) -> Place:
 
 
 def newton(problem: Problem, place: Place) -> tuple[Place, int]:
-    """All unknowns, until |r| falls no more; and how many steps that took."""
+    """Newton's method for all unknowns, until |r| stops decreasing; and the number of steps."""
     for step in range(STEPS):
         M = weights_at(problem, place)
         root = np.linalg.cholesky(M[np.ix_(problem.free, problem.free)]).T
@@ -231,7 +231,7 @@ def newton(problem: Problem, place: Place) -> tuple[Place, int]:
 
 
 def better(problem: Problem, place: Place, linear: tuple[Floats, Floats, Floats, Floats]) -> Place | None:
-    """The first of shortened and damped steps that lowers |r|."""
+    """The first of the shortened and damped steps that reduces |r|; None if none does."""
     N, columns, sizes, r = linear
     left, values, right = np.linalg.svd(columns, full_matrices=False)
     seen = values > UNSEEN*values.max(initial=0.0)
@@ -254,7 +254,7 @@ def better(problem: Problem, place: Place, linear: tuple[Floats, Floats, Floats,
     return None
 
 
-# ---- what was found --------------------------------------------------------------------------------------------------------
+# ---- the result --------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True, eq=False, repr=False)
 class Trim:
     """A state of rest or steady motion, returned by `Model.trim`; `print` shows the residual.
@@ -319,7 +319,7 @@ class Trim:
 
 
 def lines(trim: Trim) -> list[str]:
-    """In words."""
+    """The printed text."""
     worst = max(trim.left_over, key=lambda name: abs(trim.left_over[name]), default=None)
     left = "" if worst is None else f"; left over {trim.left_over[worst]:.2g} {unit_of(trim.model, worst)} along {worst}"
     found = [f"trim of {trim.model.system.name!r} in {trim.steps} steps: {'balanced' if trim.balanced else 'not balanced'}{left}"]
@@ -340,7 +340,7 @@ def unit_of(model: CompiledModel, name: str) -> str:
 
 
 def trimmed(problem: Problem, start: Place, options: Mapping[str, Any], strict: bool) -> Trim:
-    """Search, and say what was found."""
+    """Search, and describe the result."""
     place, steps = start, 0
     sought = any(extra.kind == "parameter" or (extra.kind == "control" and not extra.unit.startswith("hold"))
                  or extra.kind == "acceleration" for extra in problem.extras)
@@ -355,7 +355,7 @@ def trimmed(problem: Problem, start: Place, options: Mapping[str, Any], strict: 
 
 
 def described(problem: Problem, place: Place, steps: int, options: Mapping[str, Any], strict: bool) -> Trim:
-    """What the search ended with; if it is no equilibrium, an error says what is not balanced."""
+    """The result of the search; raises if it is no equilibrium and strict."""
     model, batch = problem.at(place)
     M, r = weights_at(problem, place), problem.residual(place)
     of_q, _ = problem.derivatives(place)
@@ -377,7 +377,7 @@ def described(problem: Problem, place: Place, steps: int, options: Mapping[str, 
 
 
 def undetermined(problem: Problem, M: Floats, N: Floats, of_q: Floats) -> tuple[str, ...]:
-    """Coordinates of directions that change no residual."""
+    """Coordinates along directions without effect on the residual."""
     if not N.shape[1]:
         return ()
     root = np.linalg.cholesky(M[np.ix_(problem.free, problem.free)]).T
@@ -392,7 +392,7 @@ def undetermined(problem: Problem, M: Floats, N: Floats, of_q: Floats) -> tuple[
 
 
 def unbalanced(problem: Problem, model: CompiledModel, left_over: Mapping[str, float], forces: Floats) -> str:
-    """What cannot be balanced, by how much, and what to do."""
+    """The error message: unbalanced coordinates, residual forces, and remedies."""
     order = sorted(left_over, key=lambda name: -abs(left_over[name]))[:4]
     worst = ", ".join(f"{name} by {left_over[name]:.4g} {unit_of(model, name)}" for name in order
                       if abs(left_over[name]) > 1e-3*np.abs(forces).max())
@@ -403,10 +403,10 @@ def unbalanced(problem: Problem, model: CompiledModel, left_over: Mapping[str, f
             "or start elsewhere; strict=False gives the nearest state")
 
 
-# ---- what is asked for -----------------------------------------------------------------------------------------------------
+# ---- unknowns -----------------------------------------------------------------------------------------------------
 def extras_of(model: CompiledModel, batch: Batch, find: Sequence[str], held: Sequence[int], accelerate: Sequence[int],
               entries: Mapping[str, list[int]]) -> tuple[Extra, ...]:
-    """Unknowns besides coordinates: what is to be found or, if nothing is, the forces that hold coordinates; accelerations."""
+    """Unknowns other than coordinates: those of `find` or, if there are none, holding forces; and accelerations."""
     names, units, found = control_names(model), control_units(model), list[Extra]()
     controls = batch.inputs.controls[0]
     for name in find:
@@ -434,7 +434,7 @@ def check_count(problem: Problem, q: Floats) -> None:
     equations = len(problem.free) - rank_of(J[:, problem.free])
     loose = np.flatnonzero(problem.loose)
     coordinates = len(loose) - rank_of(J[:, loose])
-    sought = [extra.name for extra in problem.extras if extra.kind != "acceleration"]      # those of what nothing holds
+    sought = [extra.name for extra in problem.extras if extra.kind != "acceleration"]
     if coordinates + len(sought) > equations:
         names, more = ", ".join(sought), coordinates + len(sought) - equations
         raise StateError(f"trim of '{model.system.name}': {coordinates} coordinates and {len(sought)} others ({names}) are "

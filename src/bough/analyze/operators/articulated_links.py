@@ -1,13 +1,11 @@
-"""Coordinates of links in which little is left for the recursion to do.
+"""Articulated inertias of all links by the compiled recursion, in coordinates of the links that simplify it.
 
 With P = T P~ T^T, and H~ = H T, Phi(i, k) T(k) = T(i) Phi~(i, k), the recursion is the same in other coordinates.  Choices of T:
 
     a massless link with one link on it takes that link's coordinates: T = Phi(k, c) T(c), so that P~ is P_plus of that link
     of a link with H = [I, B; 0, C], whose first coordinates do not act on its inner link, T = [I, -B; 0, I]: H~ = [I, 0; 0, C]
 
-Links as the compiled recursion reads them: a table, and one array of packs; see `sweeps.riccati`.
-
-Articulated inertias of all links, by the compiled recursion.
+The recursion reads the links as a table and one array of packs; see `sweeps.riccati`.
 """
 
 from collections.abc import Sequence
@@ -43,7 +41,7 @@ class ReducedLink:
 
 
 def own_count(link: Link, H: Floats) -> int:
-    """How many coordinates come first that are speeds too, and that do not act on the inner link."""
+    """The number of leading coordinates that are also speeds and do not act on the inner link."""
     if link.Phi[:, 0].any():
         return 0
     felt = np.flatnonzero(link.Phi.any(axis=0))
@@ -60,12 +58,12 @@ def in_own_coordinates(link: Link, H: Floats, u: int) -> ReducedLink:
 
 
 def carried_by(Phi: Floats, outer: ReducedLink) -> Floats:
-    """Phi T of a link, of the coordinates that it carries."""
+    """Phi T of a link, for its carried coordinates."""
     return (Phi if outer.T is None else Phi @ outer.T)[:, outer.own:]
 
 
 def chosen_coordinates(links: Sequence[Link], maps: Sequence[Floats], as_written: bool) -> list[ReducedLink]:
-    """Coordinates of all links; as written, the ones they have."""
+    """Coordinates of all links; `as_written`: the original ones."""
     if as_written:
         return [in_own_coordinates(link, H, 0) for link, H in zip(links, maps, strict=True)]
     children: list[list[int]] = [[] for _ in links]
@@ -95,8 +93,8 @@ def pairs(n: int) -> int:
 
 
 class Memory:
-    """One array for all blocks, counted in packs of four numbers; it begins with zeros.  A row of a block has an own part and a
-    carried one, each padded with zeros: the own part to a pack, the carried one to pairs of packs."""
+    """One array for all blocks, counted in packs of four numbers and starting with zeros. A row of a block has an own and a carried
+    part, padded with zeros to a pack and to pairs of packs, respectively."""
 
     def __init__(self, zeros: int):
         self.size, self.given = zeros, list[tuple[int, int, Floats]]()
@@ -129,7 +127,7 @@ def rows_of(ws: Floats, at: int, rows: int, own: int, carried: int) -> Floats:
 
 
 class Packed(NamedTuple):
-    """The table and the array that the recursion works on; where its vectors are, and room for a row."""
+    """The table and the array for the recursion; the places of its vectors, and of a scratch row."""
     table: NDArray[np.int64]
     ws: Floats
     reduced: list[ReducedLink]
@@ -139,7 +137,7 @@ class Packed(NamedTuple):
 
 
 def packed(links: Sequence[Link], maps: Sequence[Floats], *, as_written: bool = False) -> Packed:
-    """Links with their H as tables; as written, without use of what is zero or one in them."""
+    """Links with their H as tables; `as_written`: without exploiting zeros and ones."""
     reduced = chosen_coordinates(links, maps, as_written)
     widest = max((max(packs(s.speeds), pairs(s.size)) for s in reduced), default=0)
     memory, rows = Memory(widest), list[list[int]]()
@@ -162,7 +160,7 @@ def packed(links: Sequence[Link], maps: Sequence[Floats], *, as_written: bool = 
 
 
 def form(rows: list[list[int]], row: list[int]) -> int:
-    """What the compiler knows of the sizes of a link."""
+    """The size class of a link, for which the recursion is specialized."""
     inner = row[f.INNER_LINK]
     if row[f.CARRIED] != 6 or (inner >= 0 and rows[inner][f.CARRIED] != 6):
         return f.ANY
@@ -170,7 +168,7 @@ def form(rows: list[list[int]], row: list[int]) -> int:
 
 
 def place_inertias(rows: list[list[int]], memory: Memory, reduced: list[ReducedLink], plus: int) -> None:
-    """Where P and P_plus are.  A tip's P is its M; the first that hands inward adds to M, the others to P."""
+    """Places of P and P_plus.  P of a tip is its M; the first outer link adds to M, the others to P."""
     base, carrying = [memory.put(s.M, s.own) if s.M is not None else 0 for s in reduced], {row[f.INNER_LINK] for row in rows}
     for k, (row, s) in enumerate(zip(rows, reduced, strict=True)):
         row[f.ARTICULATED] = memory.room(s.size, s.own, s.carried) if k in carrying else base[k]
@@ -202,7 +200,7 @@ def place_step(row: list[int], memory: Memory, inner: ReducedLink, s: ReducedLin
 
 
 def place_vectors(rows: list[list[int]], memory: Memory) -> None:
-    """Where z and alpha of carried coordinates are, own ones before; links that share coordinates share the place."""
+    """Places of z and alpha of carried coordinates, after the own ones; links that share coordinates share them."""
     speed = sum(row[f.SPEEDS] for row in rows)
     for row in reversed(rows):
         if not row[f.VECTOR]:
@@ -244,7 +242,7 @@ class Articulated:
 
 
 def articulate(links: Links, maps: Sequence[Floats], *, as_written: bool = False) -> Articulated:
-    """The Riccati recursion of all links [JR 51]; as written, without use of what is zero or one in Phi and H."""
+    """The Riccati recursion of all links [JR 51]; `as_written`: without exploiting zeros and ones in Phi and H."""
     done = packed(links.links, maps, as_written=as_written)
     start(f.riccati, done.table, done.scratch, done.ws)
     P, L = list[Floats](), list[Floats]()
@@ -258,7 +256,7 @@ def articulate(links: Links, maps: Sequence[Floats], *, as_written: bool = False
 
 
 def symmetric(rows: Floats, own: int, carried: int) -> Floats:
-    """All of P, from rows [own, carried] of which the upper triangle counts."""
+    """P from rows [own, carried], of which the upper triangle is valid."""
     if not own:
         return rows[:, :carried]
     P = np.hstack([rows[:, :own], rows[:, 4*packs(own):][:, :carried]])
@@ -268,7 +266,7 @@ def symmetric(rows: Floats, own: int, carried: int) -> Floats:
 
 
 def lower_factor(rows: Floats) -> Floats:
-    """Cholesky's factor, from rows of d L^T with 1/d on the diagonal; not a number where d < 0."""
+    """Cholesky factor from rows of d L^T with 1/d on the diagonal; NaN if d < 0."""
     if len(rows) == 1:
         return 1.0/np.sqrt(rows)
     root = np.sqrt(rows.diagonal())

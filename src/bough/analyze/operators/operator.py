@@ -1,6 +1,6 @@
-"""What an operator is: it applies itself and its transpose, composes, tells its dense matrix and what it is.
+"""Operators: linear maps with a transpose, composition, a dense matrix and a name.
 
-How operators over links apply themselves: block by block, or by a recursion inward (children are summed) or outward.
+Operators over links are applied block by block, or by a recursion inward (summing children) or outward.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ Apply = Callable[[Floats], Floats]              # of many columns at once
 
 @dataclass(frozen=True)
 class Space:
-    """What a vector is made of: blocks with names (links, speeds, points), one behind the other."""
+    """The layout of a vector: named blocks (links, speeds, points), one after the other."""
     kind: str
     names: tuple[str, ...]
     starts: tuple[int, ...]                             # of each block, and the end
@@ -28,7 +28,7 @@ class Space:
         return self.starts[-1]
 
     def block(self, name: str) -> slice:
-        """Where the block of this name is in a vector."""
+        """The block with this name in a vector."""
         k = self.names.index(name)
         return slice(self.starts[k], self.starts[k + 1])
 
@@ -39,8 +39,8 @@ class Space:
 class Operator(LinearOperator):
     """A linear map between two spaces, by functions that apply it and its transpose to columns.
 
-    `A @ x` applies it, `A.T` is its transpose, `A @ B` and `A + B` compose, `A.dense()` is its matrix.  Of a composed operator the
-    name tells what it is composed of; a star is a transpose.
+    `A @ x` applies it, `A.T` is its transpose, `A @ B` and `A + B` compose, `A.dense()` is its matrix.  The name of a composed
+    operator shows its parts; a star denotes the transpose.
     """
 
     def __init__(self, name: str, rows: Space, columns: Space, apply: Apply, transposed: Apply, how: str = "", star: str = ""):
@@ -50,14 +50,14 @@ class Operator(LinearOperator):
         super().__init__(np.dtype(float), (rows.size, columns.size))
 
     def named(self, name: str, how: str) -> "Operator":
-        """The same operator under a name of its own."""
+        """The same operator with another name."""
         return Operator(name, self.rows, self.columns, self._apply, self._transposed, how)
 
     def dense(self) -> Floats:
         """The matrix, formed by applying the operator to all columns of the identity."""
         return self._apply(np.eye(self.shape[1]))
 
-    # ---- what SciPy asks for --------------------------------------------------------------------------------------------
+    # ---- SciPy's interface --------------------------------------------------------------------------------------------
     def _matmat(self, X: Floats) -> Floats:
         return self._apply(np.asarray(X))
 
@@ -79,7 +79,7 @@ class Operator(LinearOperator):
     # ---- composition ------------------------------------------------------------------------------------------------------
     def dot(self, x: Any) -> Any:
         if not isinstance(x, Operator) or x.shape[0] != self.shape[1]:
-            return super().dot(x)                       # a vector, a matrix, an operator of SciPy's; or what does not fit, refused
+            return super().dot(x) # a vector, a matrix or another SciPy operator; SciPy raises if shapes do not match
         name, star = f"{factor(self.name)} {factor(x.name)}", f"{factor(x.star)} {factor(self.star)}"
         return Operator(name, self.rows, x.columns, lambda X: self._apply(x._apply(X)),
                         lambda X: x._transposed(self._transposed(X)), "one after the other", star)
@@ -92,7 +92,7 @@ class Operator(LinearOperator):
 
     def _plus(self, other: "Operator", sign: float) -> Any:
         if other.shape != self.shape:
-            return super().__add__(other)               # refused
+            return super().__add__(other)               # SciPy raises
         word = "+" if sign > 0 else "-"
         return Operator(f"{self.name} {word} {factor(other.name)}", self.rows, self.columns,
                         lambda X: self._apply(X) + sign*other._apply(X), lambda X: self._transposed(X) + sign*other._transposed(X),
@@ -156,13 +156,13 @@ def block_diagonal(name: str, rows: Space, columns: Space, blocks: Sequence[Floa
 
 
 class Chains:
-    """Which link sits on which, for the operators that carry from one to the other."""
+    """The tree of links, for operators that transfer from one link to the next."""
 
     def __init__(self, space: Space, inner: Sequence[int], places: Sequence[slice]):
         self.space, self.inner, self.places = space, inner, places
 
     def steps(self, blocks: Sequence[Floats]) -> list[tuple[Place, Place, Floats]]:
-        """The places of each inner link and of the link on it, and what leads from one to the other."""
+        """Places of each inner link and of its outer link, and the block between them."""
         return [(self.places[i], self.places[k], blocks[k]) for k, i in enumerate(self.inner) if i >= 0]
 
     def one_step(self, name: str, blocks: Sequence[Floats], how: str) -> Operator:
@@ -170,7 +170,7 @@ class Chains:
         return of_blocks(name, self.space, self.space, self.steps(blocks), how)
 
     def all_steps(self, name: str, blocks: Sequence[Floats], how: str) -> Operator:
-        """(I - E)^-1: its product by a recursion tips to root, that of its transpose root to tips [JR 21]."""
+        """(I - E)^-1, applied by a recursion from tips to root; its transpose from root to tips [JR 21]."""
         steps = self.steps(blocks)
 
         def apply(X: Floats) -> Floats:

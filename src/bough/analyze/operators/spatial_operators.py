@@ -1,6 +1,6 @@
-"""M^-1 as an operator, by the compiled sweeps: the forward dynamics of the state at rest under torques alone.
+"""The spatial operators of a state, and the identities of the papers as calls.
 
-The spatial operators of a state, and the identities of the papers as calls.
+M^-1 is applied by the compiled sweeps: the forward dynamics of the state at rest under torques only.
 """
 
 from collections.abc import Sequence
@@ -11,19 +11,10 @@ import numpy as np
 
 from bough.analyze.equations_of_motion import first_singular, message
 from bough.analyze.impulse import at_rest
+from bough.analyze.operators import state_links
 from bough.analyze.operators.articulated_links import Articulated, articulate
 from bough.analyze.operators.operator import Chains, Operator, Space, block_diagonal, identity
-from bough.analyze.operators.state_links import (
-    Link,
-    Links,
-    Point,
-    Split,
-    links_of,
-    node_wrenches,
-    point_forces,
-    split_link,
-    whole_joints,
-)
+from bough.analyze.operators.state_links import Link, Links, Point, Split, links_of
 from bough.compile.batch import Batch, array, call, lanes_for, workspace
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
@@ -33,7 +24,7 @@ from bough.sweeps import fields as f
 
 
 def compiled_inverse(model: CompiledModel, q: Floats, space: Space) -> Operator:
-    """M^-1 of the free speeds at q, four right sides at a time."""
+    """M^-1 of the free speeds at q, four right-hand sides at a time."""
     batch, pars = at_rest(model, q)
     tables, free = batch.tables, np.flatnonzero(model.free)
     rows: dict[int, tuple[Floats, ...]] = {}
@@ -41,7 +32,7 @@ def compiled_inverse(model: CompiledModel, q: Floats, space: Space) -> Operator:
     def apply(X: Floats) -> Floats:
         n = X.shape[1]
         if n not in rows:
-            rows.clear()                                # room for the last number of right sides
+            rows.clear()                                # keep arrays only for the last number of right-hand sides
             rows[n] = (np.zeros((n, 2)), np.repeat(batch.x, n, axis=0), np.zeros((n, batch.inputs.layout.nu)),
                        np.zeros((n, model.nv)), np.empty((n, model.nv + model.nw)))
         t, x, u, unchanged, out = rows[n]
@@ -54,7 +45,7 @@ def compiled_inverse(model: CompiledModel, q: Floats, space: Space) -> Operator:
 
 # ---- spatial operators -----------------------------------------------------------------------------------------------------
 PARTITIONED = "partitioned"             # the links are the hinges that the compiler made
-SINGULAR = 1e-13                        # of directions that points cannot move in, against the others
+SINGULAR = 1e-13                        # relative mobility of directions in which points cannot move
 
 
 class Operators:
@@ -273,7 +264,7 @@ class Operators:
         return found - self._with_the_orbit(given) if self.model.in_orbit else found
 
     def _with_the_orbit(self, tau: Floats) -> Floats:
-        """The acceleration of the mass center by forces along free joints: it belongs to the orbit, and q counts from there."""
+        """The acceleration of the mass center by forces along free joints: it belongs to the orbit, to which q is relative."""
         shared, tables = np.zeros(self.model.nv), self.model.tables
         for body in self.model.system.bodies.values():
             if body.parent is None:
@@ -309,21 +300,21 @@ class Operators:
         return np.asarray(np.linalg.inv(mobility), np.float64)
 
     def _with_points(self, points: Sequence[Point]) -> tuple["Operators", Operator]:
-        """Operators of the partitioned tree whose links have the nodes that are asked for, and the points as forces on links."""
-        wrenches, ops = node_wrenches(self.model, points), self
+        """Operators of the partitioned tree with links for the requested nodes, and the points as forces on links."""
+        wrenches, ops = state_links.node_wrenches(self.model, points), self
         if wrenches or self.form != PARTITIONED:
             batch = self.model.changed(self._batch, wrenches={**wrenches, **self._batch.wrenches})
             ops = Operators(self.model, batch, links_of(self.model, batch))
-        return ops, point_forces(self.model, ops.links, ops.link_space, points)
+        return ops, state_links.point_forces(self.model, ops.links, ops.link_space, points)
 
     # ---- other partitions --------------------------------------------------------------------------------------------------
     def whole(self) -> "Operators":
         """The same state with joints kept whole: a link for each body, with all speeds of its joint and its modes [JR 58]."""
-        return self._with(whole_joints(self.links), "whole joints")
+        return self._with(state_links.whole_joints(self.links), "whole joints")
 
     def split(self, body: str, split: Split) -> "Operators":
         """The same state with the whole link of a body split as `split` says; rejected by name if the two would differ."""
-        return self._with(split_link(self.whole().links, self.model.names.v, body, split), f"'{body}' split")
+        return self._with(state_links.split_link(self.whole().links, self.model.names.v, body, split), f"'{body}' split")
 
     def _with(self, links: Links, form: str) -> "Operators":
         return Operators(self.model, self._batch, links, form)

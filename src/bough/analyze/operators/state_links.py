@@ -1,4 +1,4 @@
-"""Links: what a state makes of each hinge of the partitioned tree.
+"""Links: the hinges of the partitioned tree with their bodies, at one state.
 
 A link is a body on its hinge.  Its body coordinates are the spatial velocity of its origin, [angular, linear] in inertial axes; of
 a flexible body its modal rates come first.
@@ -7,15 +7,13 @@ a flexible body its modal rates come first.
     H(k)        hinge map: V(k) = Phi^T(i, k) V(i) + H^T(k) v(k)
     M(k)        inertia;    a(k), b(k)   acceleration and force that are there without v'
 
-Joints kept whole: the partition undone, so that a body's link has all speeds of its joint and its modes.
-
-What [J 5] says of a split is read backwards: a massless link k' that carries nothing but link k of the same body is merged into it,
+Whole joints: the partition is undone, so that the link of a body has all speeds of its joint and its modes. By [J 5], applied in
+reverse, a massless link k' that carries only link k of the same body is merged into it,
 
     Phi(p, k) = Phi(p, k') Phi(k', k),   H = [H(k); H(k') Phi(k', k)],   a = a(k) + Phi^T(k', k) a(k'),   M = M(k),   b = b(k)
 
-A split of a body's link by the user, checked against the conditions under which it changes nothing.
-
-Points of bodies, whose velocities are asked for: each as a map from links.
+Splits of a body's link by the user are checked against the conditions under which they change nothing. Points of bodies are maps
+from links.
 """
 
 from collections.abc import Sequence
@@ -71,7 +69,7 @@ class Links:
 
 
 def links_of(model: CompiledModel, batch: Batch) -> Links:
-    """The links of one state of a tree (loops are left open), as the compiled sweeps see it."""
+    """The links at one state of a tree (loops are open), from the compiled sweeps."""
     hinges = batch.tables.parts.hinges[1:]
     out = np.zeros((1, sum(map(length, hinges)) + model.nv))
     model.call(calls.links, batch, out)
@@ -89,7 +87,7 @@ def links_of(model: CompiledModel, batch: Batch) -> Links:
 
 
 def length(hinge: Hinge) -> int:
-    """How many numbers the kernel tells of a link."""
+    """Numbers that the kernel returns for a link."""
     n = hinge.flexible.n_modes if hinge.flexible is not None else 0
     if hinge.kind == MODAL:
         return f.LINK_ROW + f.LINK_MODES + n*(n + 7 + 6)
@@ -130,7 +128,7 @@ def shapes(C: Floats, numbers: Floats) -> Floats:
 
 
 def rigid_link(name: str, hinge: Hinge, row: Floats, C_inner: Floats) -> Link:
-    """An ordinary hinge with its rigid body, or a node, which the modes of its inner link move: Phi = [Pi^T; phi]."""
+    """An ordinary hinge with its rigid body, or a node, moved by the modes of its inner link: Phi = [Pi^T; phi]."""
     C, Phi = row[f.LINK_ATTITUDE:][:9].reshape(3, 3), shift(row[f.LINK_OFFSET:][:3])
     if hinge.kind == NODE:
         Phi = np.vstack([shapes(C_inner, row[f.LINK_ROW:]).T, Phi])
@@ -158,7 +156,7 @@ def modal_link(name: str, hinge: Hinge, row: Floats) -> Link:
 
 # ---- whole -----------------------------------------------------------------------------------------------------------------
 def whole_joints(links: Links) -> Links:
-    """The links with what can be merged merged; a link between with a mass, a load or a body of its own stays by itself."""
+    """The links, merged where possible; intermediate links with mass, loads or another body stay separate."""
     merged: list[Link | None] = list(links.links)
     children = np.bincount([link.inner for link in links.links if link.inner >= 0], minlength=len(merged))
     for k in range(len(merged) - 1, -1, -1):
@@ -172,7 +170,7 @@ def whole_joints(links: Links) -> Links:
 
 
 def mergeable(inner: Link, outer: Link, children: int) -> bool:
-    """Whether a link is a mere part of the joint of the one on it."""
+    """Whether a link is only a part of the joint of its outer link."""
     return (inner.body == outer.body and outer.kind != NODE and inner.kind < MODAL and children == 1
             and not inner.M.any() and not inner.b.any())
 
@@ -185,12 +183,12 @@ def joined(inner: Link, outer: Link) -> Link:
 
 
 # ---- split -----------------------------------------------------------------------------------------------------------------
-CLOSE = 1e-11                           # relative to the largest entry: what the conditions may be missed by
+CLOSE = 1e-11                           # relative to the largest entry: tolerance of the conditions
 
 
 @dataclass(frozen=True)
 class Split:
-    """A body's link k taken apart: a massless link k' with some of its speeds, and the rest of it on that.
+    """A split of a body's link k: a massless link k' with some of its speeds, and the rest on that.
 
     inner        names of the speeds that k' has, in the order of the rows of H_inner; the others stay, in the order of H_outer
     Phi_inner    (N of the link it sits on, N')     from k' to that link; 6 rows on the ground
@@ -226,7 +224,7 @@ class Split:
 
 
 def split_link(links: Links, speeds: Sequence[str], body: str, split: Split) -> Links:
-    """The links with that of a body taken apart; refused by name where it is not the same [J 5]."""
+    """The links with that of a body split; raises if the two are not equivalent to the whole [J 5]."""
     k = whole_link(links, body)
     inner, outer = parted(links.links[k], speeds, split)
     check_equivalent(links.links[k], inner, outer, speeds)
@@ -253,7 +251,7 @@ def whole_link(links: Links, body: str) -> int:
 
 
 def parted(link: Link, speeds: Sequence[str], split: Split) -> tuple[Link, Link]:
-    """k' and k as the split gives them, their shapes checked."""
+    """k' and k of the split, with shapes checked."""
     own = [speeds[i] for i in link.speeds]
     for name in split.inner:
         if name not in own:
@@ -320,14 +318,14 @@ def checked(model: CompiledModel, point: Point) -> tuple[str, str | None, Floats
 
 
 def node_wrenches(model: CompiledModel, points: Sequence[Point]) -> dict[tuple[str, str | None], Floats]:
-    """No wrench at all on each node that is a point: it is then a link of the tree."""
+    """Zero wrenches on all nodes that are points, which makes them links of the tree."""
     found = [checked(model, point) for point in points]
     return {(body, node): np.zeros((1, 6)) for body, node, _ in found if node is not None}
 
 
 def point_forces(model: CompiledModel, links: Links, space: Space, points: Sequence[Point]) -> Operator:
-    """S: wrenches at points, [moment, force] in world axes, as forces on links; its transpose takes velocities of links to
-    those of points.  What is fixed to the ground feels nothing."""
+    """S: wrenches at points, [moment, force] in world axes, as forces on links; its transpose maps velocities of links to those of
+    points.  Points fixed to the ground have no link."""
     steps, names, slices = list[tuple[Place, Place, Floats]](), [], links.slices
     for i, point in enumerate(points):
         body, node, place = checked(model, point)

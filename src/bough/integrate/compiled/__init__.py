@@ -1,1 +1,1 @@
-"""The stepping loops, compiled: what is in this folder decides, with kernels and sweeps, when to compile anew."""
+"""The compiled stepping loops; with kernels and sweeps, the sources in this folder determine when to compile again."""

@@ -1,12 +1,12 @@
-"""Compiled laws: inputs as a function of time and outputs, asked at every stage of every step.
+"""Compiled laws: inputs as a function of time and outputs, evaluated at every stage of every step.
 
-A law reaches the stepping loops as an address, so that they compile once and stay cached whatever it does.  The loops know it by a
-row of integers in the table of laws, behind which are the lists of what it reads and sets:
+A law is passed to the stepping loops as an address, so that they compile once and stay cached whatever the law does.  For the
+loops it is a row of integers in the table of laws, followed by lists of what it reads and sets:
 
-    sizes      three numbers for the law itself: nq, nv, nw; or how many outputs, inputs and states it has
-    outputs    places in ws of what it reads
-    inputs     entries of the controls that it sets; what several laws set is added up
-    state      the first entry of x that is a state of its own
+    sizes      three numbers for the law itself: nq, nv, nw; or its numbers of outputs, inputs and states
+    outputs    positions in ws of what it reads
+    inputs     entries of the controls that it sets; contributions of several laws are added
+    state      first entry of x that is one of its own states
 """
 from __future__ import annotations
 
@@ -27,21 +27,20 @@ from bough.kernels.lanes import (add_lane, duals_only, get_lane, get_tangent, pu
                                  zero)
 from bough.sweeps import fields as f
 
-# the table of laws: how many, whether outputs must be computed for them, which entry of x is the work of the inputs (0: none); then
-# a row for each
+# the table of laws: number of laws, whether they need outputs, entry of x with the work of the inputs (0: none); then a row for
+# each
 N_LAWS, COMPUTED, WORK, LAWS = range(4)
 ADDRESS, SIZES, N_OUTPUTS, N_INPUTS, N_STATES, OUTPUTS, INPUTS, STATE, LAW_ROW = 0, 1, 4, 5, 6, 7, 8, 9, 10
 
 
-
 def signature(number: Any) -> Any:
-    """Of a law on such numbers: time, sizes; outputs, inputs, states and their rates."""
+    """Signature of a law on such numbers: time, sizes; outputs, inputs, states and their rates."""
     return types.void(types.float64, types.CPointer(types.int64), *[types.CPointer(number)]*4)
 
 
 def law_options(who: str, outputs: Sequence[str] | None, inputs: Sequence[str] | None,
                 states: Sequence[float]) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None, tuple[float, ...]]:
-    """Names of ports, None where none are given, and initial states, as tuples."""
+    """Names of ports (None if not given) and initial states, as tuples."""
     ports = [None if names is None else tuple(name_list(f"{who}: {what}", names))
              for what, names in (("outputs", outputs), ("inputs", inputs))]
     try:
@@ -69,11 +68,11 @@ class Controller:
         self.address = 0 if period is not None else self._compile()
 
     def __reduce__(self) -> Any:
-        """In another process it is compiled anew: an address is one of this process."""
+        """Compiled again in another process: its address is valid in this process only."""
         return Controller, (self.function, self.outputs, self.inputs, self.states, self.period, self.delay)
 
     def with_states(self, states: Sequence[float]) -> Controller:
-        """The same with other initial states, compiled once: numbers that differ from run to run may be states that stay."""
+        """The same with other initial states, compiled once: values that differ between runs can be constant states."""
         twin = Controller.__new__(Controller)
         twin.__dict__.update(self.__dict__)
         twin.states = law_options(f"controller '{self.name}'", self.outputs, self.inputs, states)[2]
@@ -82,7 +81,7 @@ class Controller:
         return twin
 
     def _form(self) -> tuple[str, ...]:
-        """The arguments that the function takes."""
+        """The arguments of the function."""
         if self.outputs is None:
             return ("t", "q", "v", "wheels", "tau", "motors")
         own = () if not self.states else ("z",) if self.period is not None else ("z", "zdot")
@@ -111,8 +110,8 @@ class Controller:
 
     @cached_property
     def on_arrays(self) -> Any:
-        """All forms as one, compiled for what it gets: (t, sizes, y, u, z, rates); of a law with a period, its new states are the
-        rates."""
+        """All forms as one, compiled for its arguments: (t, sizes, y, u, z, rates); for a law with a period, its new states are
+        the rates."""
         inner, whole, own, sampled = self.inner, self.outputs is None, bool(self.states), self.period is not None
 
         def law(t, n, y, u, z, rates):  # type: ignore[no-untyped-def]
@@ -147,7 +146,7 @@ def on_memory(law: Any, whole: bool) -> Callable[..., None]:
         controls = carray(u, n_u)
         try:
             law(t, n, carray(y, n_y), controls, carray(z, n_z), carray(zdot, n_z))
-        except Exception:                               # nobody could catch it: let the run stop here, and say so
+        except Exception:                               # nothing could catch it: print it, and stop the run
             controls[:] = np.nan
     return called
 
@@ -191,7 +190,8 @@ def controller(function: Callable[..., None] | None = None, *, outputs: Sequence
 
 @intrinsic
 def call_address(typingctx, address, t, laws, sizes, scratch, y, u, z, zdot):
-    """Call the law at `address` with the integers of `laws` from `sizes` on, and the doubles of `scratch` from y, u, z, zdot on."""
+    """Call the law at `address` with the integers of `laws` from `sizes` on, and the doubles of `scratch` from y, u, z, zdot
+    on."""
     def codegen(context, builder, sig, args):
         double, i64 = ir.DoubleType(), ir.IntType(64)
         law = ir.FunctionType(ir.VoidType(), [double, i64.as_pointer(), *[double.as_pointer()]*4])
@@ -206,7 +206,7 @@ def call_address(typingctx, address, t, laws, sizes, scratch, y, u, z, zdot):
 
 @leaf
 def evaluate_laws(lane, plan, laws, scratch, ws, controls):
-    """Inputs, and rates of the states of their own, of all compiled laws at the time and state in ws, lane by lane."""
+    """Inputs, and rates of the laws' own states, of all compiled laws at the time and state in ws, lane by lane."""
     for k in range(laws[N_LAWS]):
         row = LAWS + k*LAW_ROW
         for j in range(laws[row + N_INPUTS]):
@@ -219,7 +219,7 @@ def evaluate_laws(lane, plan, laws, scratch, ws, controls):
 
 @leaf
 def ask_law(lane, plan, laws, row, scratch, ws, controls, i):
-    """One law, for the state in lane i."""
+    """Evaluate one law for the state in lane i."""
     n_y, n_u, n_z, d = laws[row + N_OUTPUTS], laws[row + N_INPUTS], laws[row + N_STATES], doubles_of(lane)
     x, rate = read(plan, f.WS_X) + laws[row + STATE], read(plan, f.WS_XDOT) + laws[row + STATE]
     u, z, zdot = n_y*d, (n_y + n_u)*d, (n_y + n_u + n_z)*d
@@ -239,28 +239,26 @@ def ask_law(lane, plan, laws, row, scratch, ws, controls, i):
         add_answer(lane, ws, rate + j, i, scratch, zdot + j*d)
 
 
-# ---- numbers of lanes as laws take them: a dual is its value and its tangent -------------------------------------------
+# ---- numbers of lanes as laws see them: a dual is its value and its tangent -------------------------------------------
+@duals_only(otherwise=lambda lane: 1)
 def doubles_of(lane):
-    """How many doubles a number takes."""
+    """Number of doubles in a number."""
     return 2
-
-
-def give(lane, ws, at, i, scratch, to):
-    """The number at `at` in lane i."""
-    scratch[to], scratch[to + 1] = get_lane(lane, ws, at, i), get_tangent(lane, ws, at, i)
-
-
-def add_answer(lane, ws, at, i, scratch, source):
-    """Add what a law gives to the number at `at` in lane i."""
-    value, tangent = get_lane(lane, ws, at, i) + scratch[source], get_tangent(lane, ws, at, i) + scratch[source + 1]
-    put_lane(lane, ws, at, i, value)
-    put_tangent(lane, ws, at, i, tangent)
 
 
 def _give_value(lane, ws, at, i, scratch, to):
     scratch[to] = get_lane(lane, ws, at, i)
 
 
-duals_only(doubles_of, lambda lane: 1)
-duals_only(give, _give_value)
-duals_only(add_answer, lambda lane, ws, at, i, scratch, source: add_lane(lane, ws, at, i, scratch[source]))
+@duals_only(otherwise=_give_value)
+def give(lane, ws, at, i, scratch, to):
+    """The number at `at` in lane i."""
+    scratch[to], scratch[to + 1] = get_lane(lane, ws, at, i), get_tangent(lane, ws, at, i)
+
+
+@duals_only(otherwise=lambda lane, ws, at, i, scratch, source: add_lane(lane, ws, at, i, scratch[source]))
+def add_answer(lane, ws, at, i, scratch, source):
+    """Add the result of a law to the number at `at` in lane i."""
+    value, tangent = get_lane(lane, ws, at, i) + scratch[source], get_tangent(lane, ws, at, i) + scratch[source + 1]
+    put_lane(lane, ws, at, i, value)
+    put_tangent(lane, ws, at, i, tangent)

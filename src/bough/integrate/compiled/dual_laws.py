@@ -1,5 +1,6 @@
-"""Compiled laws with derivatives: the same function, compiled for duals [B 64]; or, where it uses what these do not know,
-differences along the directions of what it reads."""
+"""Compiled laws with derivatives: the same function compiled for duals [B 64]; or, if it uses something that duals do not
+support, finite differences along the directions of what it reads.
+"""
 import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,7 +13,7 @@ from bough.compile.layout import Floats
 from bough.integrate.compiled.callback import on_memory, signature
 from bough.kernels.scalar_duals import DUAL_NUMBER
 
-STEP = 1e-3                                         # of differences: of the size of what a law reads, or of 1
+STEP = 1e-3                                         # of differences: relative to the magnitude of what a law reads, at least 1
 WEIGHTS = (0.75, -0.15, 1.0/60.0)                   # f' h of f(h) - f(-h), f(2 h) - f(-2 h), f(3 h) - f(-3 h)
 
 
@@ -22,7 +23,7 @@ class DualLaw:
     Attributes
     ----------
     exact : bool
-        Whether its tangents are those of duals. If not they are differences of sixth order, of a relative error of about 1e-12
+        Whether its tangents are those of duals. If not they are differences of sixth order, with a relative error of about 1e-12
         where the law is smooth.
     """
 
@@ -35,7 +36,7 @@ class DualLaw:
         self.address = int(self._compiled.address)
 
     def along(self, t: float, sizes: Sequence[int], n_u: int, y: Floats, dy: Floats, z: Floats, dz: Floats) -> Floats:
-        """(n_u + states,): the derivative of what it sets, and of the rates of its states, along a direction of y and z."""
+        """(n_u + states,): derivative of what it sets, and of the rates of its states, along a direction of y and z."""
         memory = [np.array(sizes, np.int64), np.stack([y, dy], axis=1), np.zeros((n_u, 2)), np.stack([z, dz], axis=1),
                   np.zeros((len(z), 2))]
         call = ctypes.CFUNCTYPE(None, ctypes.c_double, *[ctypes.c_void_p]*5)(self.address)
@@ -44,7 +45,7 @@ class DualLaw:
 
 
 def differences(law: Any, whole: bool) -> Callable[..., None]:
-    """The same of a law on floats, by moving what it reads along its tangents."""
+    """The same for a law on floats, by moving what it reads along its tangents."""
     def called(t, sizes, y, u, z, zdot):  # type: ignore[no-untyped-def]
         n = carray(sizes, 3)
         n_y, n_u, n_z = n[0], n[1], n[2]
@@ -68,6 +69,6 @@ def differences(law: Any, whole: bool) -> Callable[..., None]:
                     weight = WEIGHTS[abs(k) - 1]/h*(1.0 if k > 0 else -1.0)
                     U[:, 1] += weight*controls
                     R[:, 1] += weight*rates
-        except Exception:                               # nobody could catch it: let the run stop here, and say so
+        except Exception:                               # nothing could catch it: print it, and stop the run
             U[:] = np.nan
     return called

@@ -2,20 +2,20 @@
 
     method     of the dynamics
     sweep_table, plan, pars, tables   the compiled model
-    stepper    tableau | table of compiled laws | scratch of doubles for them | where `work` starts in ws
+    stepper    tableau | table of compiled laws | scratch of doubles for them | start of `work` in ws
     rows       x       (batch, nx)           state, in and out
-               u       (batch, nu)           controls held through the call (where no compiled law sets them)
+               u       (batch, nu)           controls, constant during the call (unless set by a compiled law)
                out     (batch, samples*nx)   recorded states
-               u_out   (batch, samples*nu)   controls in force there
-               failed  (batch, 2)            time and entry of x where a state stopped being finite; time NaN: all is well
-               watch   (watchers, WATCHER)   what ends a run of one state when it passes zero
-               passed  (2,)                  start and length of the step in which one did (length 0: none); x is its start then
-               clock   (4,)                  of fixed steps, in and out: the sample to record next, up to when samples are wanted,
-                                             the time reached.  A step that leads beyond gives the samples before it, but is not
-                                             taken: whoever goes on takes it again, so that steps are the same however often one
-                                             looks.  And 1 if x and u are views of ws, so that there is nothing to copy
-               ahead   (batch, 1)            by how much the own time of each state is ahead of that of the steps
-    samples    times to record: a step records those inside it by the method's interpolant, and its own end as it is
+               u_out   (batch, samples*nu)   controls at these times
+               failed  (batch, 2)            time and entry of x where a state stopped being finite; time NaN: none
+               watch   (watchers, WATCHER)   functions that end a run of one state when they cross zero
+               passed  (2,)                  start and length of the step in which one did (length 0: none); x is then its start
+               clock   (4,)                  fixed steps, in and out: next sample to record, time up to which samples are wanted,
+                                             time reached.  A step that ends beyond gives the samples before it, but is not taken:
+                                             the next call takes it again, so that the steps do not depend on how a run is split.
+                                             And 1 if x and u are views of ws, so that there is nothing to copy
+               ahead   (batch, 1)            offset of each state's own time from that of the steps
+    samples    times to record: a step records those inside it by the method's interpolant, and its own end exactly
 """
 from functools import partial
 
@@ -33,20 +33,20 @@ from bough.sweeps.held import apply_prescribed_motion
 from bough.sweeps.blocks import store_rows, n_groups, load_rows
 from bough.sweeps.tangents import store_along
 
-# a row of the grid of fixed steps: step i leads from ORIGIN + i LENGTH to ORIGIN + (i + 1) LENGTH, and those from BEGIN up to STOP
-# are to be taken: however they are parted, steps are the same
+# a row of the grid of fixed steps: step i goes from ORIGIN + i LENGTH to ORIGIN + (i + 1) LENGTH; those from BEGIN up to STOP are
+# to be taken.  However a run is split, its steps are the same
 ORIGIN, LENGTH, BEGIN, STOP = range(4)
 PASSED_AT, PASSED_STEP = range(2)
 NEXT_SAMPLE, SHOW, REACHED, RESIDENT, CLOCK = range(5)
-SAME = 1e-14                        # of the time: as near as that a sample is the end of a step
-# what an adaptive run carries from call to call, a row a state: time, next step (0: to be found), how much it may grow, next
-# sample, steps taken, steps refused, 1 if x' at this time is known already, what followed the first step after loads jumped (0: it
-# is not taken yet); and from CARRY on that x': however a run is parted into calls, its steps are the same
+SAME = 1e-14                        # relative to the time: tolerance for a sample at the end of a step
+# carried by an adaptive run from call to call, one row per state: time, next step (0: to be found), its growth limit, next
+# sample, steps taken, steps rejected, 1 if x' at this time is known, the step proposed after the first one since loads jumped (0:
+# not known yet); and that x' from CARRY on.  However a run is split into calls, its steps are the same
 TIME, STEP, GROWTH, NEXT, TAKEN, REFUSED, KNOWN, AFTER_JUMP, CARRY = range(9)
-# a watcher: two entries of x, their factors, what is subtracted; 1 to watch it rise through zero, -1 fall, 0 both
+# a watcher: two entries of x, their factors, an offset that is subtracted; 1: watch for rising through zero, -1: falling, 0: both
 FIRST, SECOND, FIRST_FACTOR, SECOND_FACTOR, LESS, DIRECTION, WATCHER = range(7)
-# where an adaptive call stops: at a time at which a step must end, when samples are given up to a time (see `clock`), or after so
-# many steps of each state; how precise it is, and its longest step
+# where an adaptive call stops: at a time at which a step must end, when samples up to a time are recorded (see `clock`), or after
+# a number of steps of each state; its tolerances and longest step
 STOP_TIME, SHOW_TIME, MOST_STEPS, RTOL, ATOL, MAX_STEP = range(6)
 
 TENFOLD = 10.0                      # by how much a step may be longer than the last one; then it says nothing of how long it may be
@@ -64,14 +64,14 @@ def load_run(lane, plan, stepper, rows, group, ws):
 # ---- events -------------------------------------------------------------------------------------------------------
 @leaf
 def event_value(lane, watch, i, x, ws):
-    """The value that a watcher watches, of the state at x in ws."""
+    """The function of a watcher, for the state at x in ws."""
     return (watch[i, FIRST_FACTOR]*get_lane(lane, ws, x + int(watch[i, FIRST]), 0)
             + watch[i, SECOND_FACTOR]*get_lane(lane, ws, x + int(watch[i, SECOND]), 0) - watch[i, LESS])
 
 
 @leaf
 def event_crossed(lane, plan, stepper, rows, t, h, ws):
-    """Whether any watcher passes zero in the step that leads from work to x; if so, back to its start."""
+    """Whether any watcher crosses zero in the step from work to x; if so, go back to its start."""
     watch, passed = rows[5], rows[6]
     x, work = read(plan, f.WS_X), stepper[3]
     for i in range(watch.shape[0]):
@@ -86,20 +86,12 @@ def event_crossed(lane, plan, stepper, rows, t, h, ws):
 # ---- samples ------------------------------------------------------------------------------------------------------
 @leaf
 def record(lane, model, stepper, rows, group, sample, t, ws):
-    """Record the state, and the controls in force, as a sample."""
+    """Record the state and the current controls as a sample."""
     plan, _, _ = model
     set_time(lane, plan, stepper, ws, t, t)
     evaluate_law(lane, model, stepper, ws)
     store_sample(lane, rows, 0, group, sample, ws, read(plan, f.WS_X), read(plan, f.N_X))
     store_sample(lane, rows, 1, group, sample, ws, controls_at(plan, stepper), read(plan, f.N_U))
-
-
-def store_sample(lane, rows, part, group, sample, ws, at, n):
-    """Numbers of the state (part 0) or the controls (part 1); those of duals with their derivatives, two rows behind."""
-    if part == 0:
-        store_along(lane, rows[2], rows[4], group, sample*n, ws, at, n)
-    else:
-        store_along(lane, rows[3], rows[5], group, sample*n, ws, at, n)
 
 
 def store_values(lane, rows, part, group, sample, ws, at, n):
@@ -109,12 +101,18 @@ def store_values(lane, rows, part, group, sample, ws, at, n):
         store_rows(lane, rows[3], group, sample*n, ws, at, n)
 
 
-duals_only(store_sample, store_values)
+@duals_only(otherwise=store_values)
+def store_sample(lane, rows, part, group, sample, ws, at, n):
+    """Entries of the state (part 0) or the controls (part 1); duals with their derivatives, two rows further."""
+    if part == 0:
+        store_along(lane, rows[2], rows[4], group, sample*n, ws, at, n)
+    else:
+        store_along(lane, rows[3], rows[5], group, sample*n, ws, at, n)
 
 
 @leaf
 def interpolate(lane, plan, stepper, tables, ws, t, z, h):
-    """x at the share z of the step that starts at t."""
+    """x at the fraction z of the step that starts at t."""
     tableau, _, scratch, _ = stepper
     s = stages_of(tableau)
     weights = scratch[scratch.shape[0] - s:]
@@ -129,7 +127,8 @@ def interpolate(lane, plan, stepper, tables, ws, t, z, h):
 
 @leaf
 def record_inside(lane, model, stepper, samples, sample, rows, group, t, h, end, limit, ws):
-    """Record the samples from `sample` on up to a limit that are in the step from t to its end, whose x is in ws; the next one."""
+    """Record the samples from `sample` up to a limit that are in the step from t to its end, whose x is in ws; returns the
+    next."""
     plan, _, tables = model
     nx, x, saved = read(plan, f.N_X), read(plan, f.WS_X), saved_at(plan, stepper)
     same = SAME*abs(end)
@@ -150,7 +149,7 @@ def record_inside(lane, model, stepper, samples, sample, rows, group, t, h, end,
 # ---- fixed steps ------------------------------------------------------------------------------------------------
 @leaf
 def note_failures(lane, plan, ws, t, group, failed):
-    """Note which states stopped being finite; how many of the group still run."""
+    """Note which states stopped being finite; returns how many of the group still run."""
     running, width = 0, width_of(lane)
     for i in range(min(width, failed.shape[0] - group*width)):
         row = group*width + i
@@ -165,7 +164,7 @@ def note_failures(lane, plan, ws, t, group, failed):
 
 @leaf
 def load_first(lane, plan, stepper, carry, group, ws):
-    """The first stage of the next step, where it is known of all states of the group; 1 if it is."""
+    """Load the first stage of the next step, if it is known for all states of the group; returns 1 if it is."""
     if carry is None:
         return 0
     width, nx, known = width_of(lane), read(plan, f.N_X), 1
@@ -179,7 +178,7 @@ def load_first(lane, plan, stepper, carry, group, ws):
 
 @leaf
 def pass_on_first(lane, plan, stepper, carry, ws):
-    """After a step that is taken: its last stage is the next one's first, where that is so; 1 if it is."""
+    """After a step: its last stage is the first of the next one, if the method allows; returns 1 if so."""
     if carry is None or not stepper[0][LAST_IS_FIRST]:
         return 0
     nx, work = read(plan, f.N_X), stepper[3]
@@ -189,7 +188,7 @@ def pass_on_first(lane, plan, stepper, carry, ws):
 
 @leaf
 def store_first(lane, plan, stepper, carry, group, known, ws):
-    """For the call that follows."""
+    """Store the first stage for the next call."""
     if carry is not None:
         width, nx = width_of(lane), read(plan, f.N_X)
         for i in range(min(width, carry.shape[0] - group*width)):
@@ -201,7 +200,7 @@ def store_first(lane, plan, stepper, carry, group, known, ws):
 
 @kernel
 def fixed_steps(method, sweep_table, plan, pars, tables, stepper, grid, samples, rows, ws):
-    """Fixed steps over the rows of the grid; how many groups of states were stopped before its end."""
+    """Fixed steps over the rows of the grid; returns how many groups of states stopped before its end."""
     align_stack()
     lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
     return take_fixed_steps(lane, (plan, pars, tables), stepper, grid, samples, None, rows, ws, method)
@@ -209,7 +208,7 @@ def fixed_steps(method, sweep_table, plan, pars, tables, stepper, grid, samples,
 
 @kernel
 def fixed_implicit_steps(sweep_table, plan, pars, tables, stepper, grid, samples, carry, rows, ws):
-    """The same by an implicit method; `carry` is as that of adaptive steps."""
+    """The same by an implicit method; `carry` is as in adaptive steps."""
     align_stack()
     lane, plan, tables, ws = implicit_lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
     return take_fixed_steps(lane, (plan, pars, tables), stepper, grid, samples, carry, rows, ws, ORDER_N)
@@ -256,7 +255,7 @@ def take_fixed_steps(lane, model, stepper, grid, samples, carry, rows, ws, metho
 # ---- adaptive steps ---------------------------------------------------------------------------------------------
 @leaf
 def error_norm(lane, plan, stepper, ws, h, limits):
-    """Root mean square of the error estimate over atol + rtol |x| [B 8]; x holds the end of the step, work its start."""
+    """Root mean square of the error estimate over atol + rtol |x| [B 8]; x is the end of the step, work its start."""
     tableau, _, _, work = stepper
     s, nx, x, n = stages_of(tableau), read(plan, f.N_X), read(plan, f.WS_X), steered_by(plan, stepper)
     weights, total = HEADER + 2*s + s*s, 0.0
@@ -271,8 +270,7 @@ def error_norm(lane, plan, stepper, ws, h, limits):
 
 @leaf
 def resize(h, step, error, last, growth, power):
-    """The next step after one of length h, and how much the one after it may grow; `last`: it was cut short, `step` was wanted
-    [B 8]."""
+    """The next step after one of length h, and the growth limit after it; `last`: it was cut short, `step` was wanted [B 8]."""
     if error < 1.0:
         factor = min(0.9*max(error, 1e-10)**-power, growth)
         return (max(h*factor, step) if last and factor > 1.0 else h*factor), TENFOLD
@@ -281,7 +279,7 @@ def resize(h, step, error, last, growth, power):
 
 @leaf
 def find_first_step(lane, model, stepper, ws, t, limits, method):
-    """A first step that changes x by a hundredth of its size, as its rate says [B 8]; that rate is the first stage."""
+    """A first step that changes x by a hundredth of its magnitude, judged by its rate [B 8], which is the first stage."""
     plan, _, _ = model
     n, x, first = steered_by(plan, stepper), read(plan, f.WS_X), stepper[3] + read(plan, f.N_X)
     begin_stage(lane, model, stepper, ws, t, 1e-6, 0)
@@ -299,7 +297,7 @@ def find_first_step(lane, model, stepper, ws, t, limits, method):
 
 @leaf
 def load_carry(lane, plan, stepper, carry, row, ws):
-    """The start of the next step, and its first stage if it is known."""
+    """Load the start of the next step, and its first stage if it is known."""
     nx, work = read(plan, f.N_X), stepper[3]
     for i in range(nx):
         store(lane, ws, work + i, load(lane, ws, read(plan, f.WS_X) + i))
@@ -308,7 +306,7 @@ def load_carry(lane, plan, stepper, carry, row, ws):
 
 @kernel
 def adaptive_steps(method, sweep_table, plan, pars, tables, stepper, samples, limits, carry, rows, ws):
-    """Each state on its own; ws must hold one."""
+    """Each state separately; ws must be that of one state."""
     align_stack()
     lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
     take_adaptive_steps(lane, (plan, pars, tables), stepper, samples, limits, carry, rows, ws, method)
@@ -374,8 +372,8 @@ def take_adaptive_steps(lane, model, stepper, samples, limits, carry, rows, ws, 
 
 @kernel
 def rates(sweep_table, plan, pars, tables, stepper, t, x, u, out, u_out, ws):
-    """out = x' and u_out = the controls in force, of one state at the times t (see `gather_inputs`), with compiled laws.  x gets
-    what friction holds."""
+    """out = x' and u_out = controls, of one state at the times t (see `gather_inputs`), with compiled laws.  The holding forces
+    of friction are written to x."""
     align_stack()
     lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
     load_rows(lane, x, 0, ws, read(plan, f.WS_X), read(plan, f.N_X))

@@ -58,7 +58,7 @@ def tableau(c, a, b, *, cromer=False, e=None, p=None, implicit=(), power=0.2, la
 
 
 def euler_cromer() -> np.ndarray:
-    """v += h a, then q += h v': first order, symplectic where forces are."""
+    """v += h a, then q += h v': first order, symplectic for position-dependent forces."""
     return tableau([0.0], [[]], [1.0], cromer=True)
 
 
@@ -85,16 +85,15 @@ CLOSE_ENOUGH = 1e-8              # m: Newton's next gap is of the order of its s
 CLOSE_FOR_NOW = 1e-6             # m: the same where speeds wait for the next step, and what is left of positions may as well
 
 
+@loops_only(otherwise=lambda lane, tableau: 0)
 def corrections_of(lane, tableau):
-    """How many changes follow a step at most."""
+    """Maximum number of corrections after a step."""
     return int(tableau[CORRECTIONS])
 
 
-loops_only(corrections_of, lambda lane, tableau: 0)
-
-
+@loops_only(otherwise=lambda lane, plan, ws, saved, speeds: 0)
 def begin_correction(lane, plan, ws, saved, speeds):
-    """Save the state, and set it to rest without controls; the distance in ws from the speeds to the saved ones."""
+    """Save the state, and set it to rest without controls; returns the distance in ws from the speeds to the saved ones."""
     x, weights = read(plan, f.WS_X), read(plan, f.WS_CLOSURE) + f.CLOSURE_ACCELERATION
     for i in range(read(plan, f.N_X)):
         store(lane, ws, saved + i, load(lane, ws, x + i))
@@ -109,12 +108,10 @@ def begin_correction(lane, plan, ws, saved, speeds):
     return saved - x
 
 
-loops_only(begin_correction, lambda lane, plan, ws, saved, speeds: 0)
-
-
+@loops_only(otherwise=lambda lane, plan, ws, saved, speeds, enough, open_: open_)
 def end_correction(lane, plan, ws, saved, speeds, enough, open_):
-    """Add the change to the state; positions move in the lanes in which `open_` is positive, the others stay as they are.  1 in the
-    lanes that it leaves open: those whose gap before it was not small enough."""
+    """Add the correction to the state; positions change in the lanes where `open_` is positive.  Returns 1 in the lanes that may
+    still be open: those whose gap before it was not small enough."""
     nq, x, change = read(plan, f.NQ), read(plan, f.WS_X), read(plan, f.WS_XDOT) + read(plan, f.NQ)
     for i in range(read(plan, f.NV)):
         store(lane, ws, x + nq + i, load(lane, ws, change + i))
@@ -135,9 +132,6 @@ def end_correction(lane, plan, ws, saved, speeds, enough, open_):
     return where_positive(enough - gap, zero(lane), open_)
 
 
-loops_only(end_correction, lambda lane, plan, ws, saved, speeds, enough, open_: open_)
-
-
 # ---- stepping --------------------------------------------------------------------------------------------------------------
 INSIDE = 1e-9            # a stage at the end of a step looks up time tables this share of the step before it
 
@@ -149,19 +143,19 @@ def stages_of(tableau):
 
 @leaf
 def controls_at(plan, stepper):
-    """Where the controls are: behind x and the stages."""
+    """Position of the controls: after x and the stages."""
     return stepper[3] + (stages_of(stepper[0]) + 1)*read(plan, f.N_X)
 
 
 @leaf
 def saved_at(plan, stepper):
-    """Where a state is saved."""
+    """Position of the saved state."""
     return controls_at(plan, stepper) + read(plan, f.N_U)
 
 
 @leaf
 def ahead_at(plan, stepper):
-    """Where the number is by which the state's own time is ahead of that of the steps."""
+    """Position of the offset of the state's own time from that of the steps."""
     return saved_at(plan, stepper) + read(plan, f.N_X)
 
 
@@ -193,7 +187,7 @@ def set_time(lane, plan, stepper, ws, t, inside):
 
 @leaf
 def evaluate_law(lane, model, stepper, ws):
-    """Controls from compiled laws, where there are any, at the time and state in ws."""
+    """Controls from compiled laws, if there are any, at the time and state in ws."""
     plan, pars, tables = model
     _, laws, scratch, _ = stepper
     if laws[N_LAWS]:
@@ -217,8 +211,9 @@ def begin_stage(lane, model, stepper, ws, t, h, stage):
     begin_implicit(lane, plan, stepper, ws, h, stage)
 
 
+@implicit_only
 def begin_implicit(lane, plan, stepper, ws, h, stage):
-    """q^ and v^ of a stage, at which springs and modes act but for the acceleration that is to be found [B 30]."""
+    """q^ and v^ of a stage: where springs and modes are evaluated, without the unknown acceleration [B 30]."""
     tableau, s, nx, work = stepper[0], stages_of(stepper[0]), read(plan, f.N_X), stepper[3]
     row, to, n, head = implicit_row(s, stage), implicit_state(plan), read(plan, f.NQ) + read(plan, f.NV), read(plan, f.WS_IMPLICIT)
     g = h*tableau[row + stage]
@@ -231,28 +226,24 @@ def begin_implicit(lane, plan, stepper, ws, h, stage):
         store(lane, ws, to + i, value)
 
 
-implicit_only(begin_implicit, lambda lane, plan, stepper, ws, h, stage: None)
-
-
+@implicit_only
 def rest_implicit(lane, plan, ws):
-    """Springs and modes as they are in the state: for what holds at the end of a step."""
+    """Evaluate springs and modes at the state: for the holding forces at the end of a step."""
     head, n = read(plan, f.WS_IMPLICIT), read(plan, f.NQ) + read(plan, f.NV)
     store(lane, ws, head + f.IMPLICIT_RATE, zero(lane))
     store(lane, ws, head + f.IMPLICIT_PLACE, zero(lane))
     copy(lane, ws, implicit_state(plan), read(plan, f.WS_X), n)
 
 
-implicit_only(rest_implicit, lambda lane, plan, ws: None)
-
-
 @leaf
 def implicit_row(s, stage):
-    """Where the row i of a stage starts in the tableau."""
+    """Start of row i of a stage in the tableau."""
     return HEADER + 7*s + s*s + stage*s
 
 
+@implicit_only
 def end_implicit(lane, model, stepper, ws, h, stage):
-    """q' by the speeds to which the acceleration leads: q' = N(q) (v^ + g a) [B 30]."""
+    """q' from the speeds at the end of the stage: q' = N(q) (v^ + g a) [B 30]."""
     plan, pars, _ = model
     tableau, s, nq = stepper[0], stages_of(stepper[0]), read(plan, f.NQ)
     g, v, x, vdot = h*tableau[implicit_row(s, stage) + stage], implicit_state(plan) + nq, read(plan, f.WS_X), read(plan, f.WS_XDOT)
@@ -261,12 +252,9 @@ def end_implicit(lane, model, stepper, ws, h, stage):
     move(lane, plan, pars, ws)
 
 
-implicit_only(end_implicit, lambda lane, model, stepper, ws, h, stage: None)
-
-
 @leaf
 def move(lane, plan, pars, ws):
-    """q' of the speeds in the state, in orbit from the mass center."""
+    """q' from the speeds in the state; in orbit relative to the mass center."""
     scatter_rates(lane, plan, ws)
     if read(plan, f.IN_ORBIT):
         shift_roots(lane, plan, pars, ws)
@@ -274,7 +262,7 @@ def move(lane, plan, pars, ws):
 
 @leaf
 def evaluate_rates(lane, model, stepper, ws, method, shift):
-    """x' of a stage, and of the work of the inputs where it is asked for; with a `shift`, see derivative."""
+    """x' of a stage, including the power of the inputs if recorded; with a `shift`, see derivative."""
     plan, pars, tables = model
     work = stepper[1][WORK]
     derivative(lane, plan, pars, tables, ws, method, shift)
@@ -284,7 +272,7 @@ def evaluate_rates(lane, model, stepper, ws, method, shift):
 
 @leaf
 def steered_by(plan, stepper):
-    """How many entries of x adaptive steps depend on: all but the work of the inputs, whether it is asked for or not."""
+    """Number of entries of x that control adaptive steps: all but the work of the inputs, recorded or not."""
     return read(plan, f.N_X) - (stepper[1][WORK] != 0)
 
 
@@ -324,7 +312,7 @@ def take_step(lane, model, stepper, ws, t, h, first, method):
 
 @leaf
 def finish_step(lane, model, stepper, ws, t, h):
-    """x at the end of the step, its quaternions made unit, what is prescribed as it is prescribed."""
+    """x at the end of the step, with unit quaternions and prescribed coordinates."""
     plan, pars, tables = model
     tableau, _, _, work = stepper
     s = stages_of(tableau)

@@ -13,9 +13,8 @@ START, LENGTH = range(2)                    # of a row of steps
 
 @kernel
 def step_tangents(sweep_table, plan, pars, tables, stepper, steps, samples, x, u, dx, du, out, u_out, dout, du_out, ws):
-    """out, u_out = x and controls in force at samples, the first of which is the start; dout, du_out their derivatives along the
-    rows of dx, du and the tangents of pars: those of the numbers that the method finds, so that what rounding leaves of them is
-    all that is lost [B 65]."""
+    """out, u_out = x and controls at the samples, the first of which is the start; dout, du_out their derivatives along the rows
+    of dx, du and the tangents of pars.  These are the exact derivatives of the discrete method, up to rounding [B 65]."""
     align_stack()
     lane, plan, tables, ws = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables), pointer_to(ws)
     nx, at, rows = read(plan, f.N_X), read(plan, f.WS_X), (x, u, out, u_out, dout, du_out)

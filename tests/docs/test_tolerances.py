@@ -1,0 +1,33 @@
+"""Tolerances say why they are what they are: in fewer and fewer places they do not."""
+from tests.support.tolerance_count import File, all_tolerances
+
+WITHOUT = 580               # tolerances without a reason; lower it when they become fewer
+
+
+def test_the_number_of_tolerances_without_a_reason_only_falls():
+    without = [f"{each.file}:{each.line}: {each.text}" for each in all_tolerances() if not each.reason]
+    assert len(without) <= WITHOUT, "a tolerance needs a reason: see docs/develop/testing.md; one of\n" + "\n".join(without)
+
+
+def test_what_counts_as_a_reason(tmp_path):
+    """A named bound, a comment, a docstring that names the number; not a bare number, nor a name that stands for one."""
+    (tmp_path / "test_x.py").write_text('''"""Of x.
+
+Tolerances: 1e-7 is what differences leave.
+"""
+from tests.support.tolerance import SWEEP
+BARE = 1e-5
+def test_x(x, y):
+    """To 1e-4, as printed."""
+    assert_same(x, y, SWEEP)
+    assert_same(x, y, 2*SWEEP)
+    assert x == approx(y, rel=1e-7)
+    assert x == approx(y, rel=1e-4)
+    assert abs(x) < 1e-3    # half a step
+    assert x == approx(y)
+    assert_same(x, y, 1e-9)
+    assert_same(x, y, BARE)
+    assert abs(x) < 0.02
+''')
+    found = [each.reason for each in File(tmp_path / "test_x.py").tolerances()]
+    assert found == [True, True, True, True, True, "default", False, False, False]

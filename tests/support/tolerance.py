@@ -1,0 +1,99 @@
+"""How far apart two right answers may be, and why.
+
+A test compares with one of these bounds, or its number has a reason beside it. Bounds of solutions of linear equations, which
+depend on the state, are `solving` and `loop_rounding` of `tests.support.compare`.
+
+Each bound counts roundings along the longest path from the input to the result, as error analysis does (Higham, Accuracy and
+Stability of Numerical Algorithms, 3.1): n dependent roundings leave n EPS of the largest value on the way. The counts are upper
+bounds for the systems of the tests, taken once for all and not fitted to any of them.
+"""
+
+import numpy as np
+
+from bough.analyze.loop_constraints import CLOSED  # noqa: F401  1e-12 of a meter or of its size: assembly and projection end there
+from bough.integrate.event_handler import SHARE
+
+EPS = np.finfo(float).eps
+
+
+def rounding(operations, magnified=1.0):
+    """Of a result behind so many dependent operations; `magnified`: by how much larger numbers than the result cancel in it.
+
+    >>> rounding(450) < 1e-13
+    True
+    """
+    return operations*magnified*EPS
+
+
+PRODUCTS = rounding(5)
+"""1e-15: a few products or sums of numbers that are given."""
+
+FORMULA = rounding(45)
+"""1e-14: a formula on either side. A turned vector takes 5 roundings, a cross product 3, a sine 2, a norm 4, a division 1: even two
+turns, two cross products and a dozen sums and products stay below 45."""
+
+SWEEP = rounding(450)
+"""1e-13: a quantity that is swept along a tree. A body adds 30 roundings: its frame is turned (5), its origin shifted (6), its
+velocity (8) and its acceleration or force (11) are added to its neighbor's. Trees in tests have paths of at most 15 bodies."""
+
+CANCELLING = rounding(450, magnified=10)
+"""1e-12: the same, where terms ten times larger than the result cancel: forces of bodies that move against each other, momenta
+about the mass center, moments about a far point, energies of motion beside those of rest."""
+
+STEPPED = rounding(4500)
+"""1e-12: what is kept, or what a method integrates exactly, over a run of some thousand steps: each rounds its state once, and the
+roundings add up, at worst all with one sign."""
+
+EVENT = SHARE*1.0
+"""1e-12 s: the moment of an event, which is found to `SHARE` of a step; steps in tests are not longer than 1 s. Where the motion up
+to the event is truncated as well, the method's error over the speed of what is watched comes on top."""
+
+
+def summed(terms):
+    """The rounding of a sum of so many terms of one sign, in any order."""
+    return rounding(terms)
+
+
+def differences(h, rate=1.0, order=2, operations=45):
+    """Of a difference quotient with steps h, relative to f's slope, where f changes at a rate (its derivatives grow so much from
+    order to order): the truncated term (rate h)^order, and f's own rounding over the step.
+
+    Central differences have order 2, Richardson's of two steps 4. The best step makes both alike: 1e-5 for order 2, 1e-3 for 4.
+
+    >>> bool(differences(1e-5) < 2e-9), bool(differences(1e-3, order=4) < 2e-11)
+    (True, True)
+    """
+    return (rate*h)**order + rounding(operations)/(rate*h)
+
+
+ERROR_CONSTANTS = {"euler-cromer": (1, 1/2), "rk4": (4, 1/120), "dopri5": (5, 1/720)}
+
+
+def oscillation(method, w, h, time):
+    """Of a run of an oscillation of frequency w (rad/s) with steps h, relative to its amplitude: at each step the method leaves out
+    the next term of exp(i w h), c (w h)^(p + 1); over `time`, w time/(w h) of them add up.
+
+    >>> bool(oscillation("rk4", w=1.0, h=0.01, time=10.0) < 1e-9)
+    True
+    """
+    order, constant = ERROR_CONSTANTS[method]
+    return constant*(w*h)**order*w*time
+
+
+def adaptive(rtol, steps, magnified=1.0):
+    """Of an adaptive run: each step may be off by `rtol`, and the errors of the steps add up; a motion that is unstable or stiff
+    magnifies them."""
+    return rtol*steps*magnified
+
+
+def printed(digits):
+    """Of a published value with so many digits behind its first: half a unit of the last one, relative to a first digit of 1.
+
+    >>> printed(4)
+    0.0005
+    """
+    return 0.5*10.0**(1 - digits)
+
+
+SINGLE = np.finfo(np.float32).eps/2
+"""6e-8: a number that was stored in 4 bytes, as in binary glTF buffers and OP2 files of 32-bit words."""
