@@ -272,7 +272,7 @@ def test_nonsense_is_named(do, words):
 
 
 def test_unknown_options_are_named():
-    with pytest.raises(StateError, match="no option 'rtool', did you mean 'rtol'"):
+    with pytest.raises(StateError, match=r"no option 'rtool' \(did you mean 'rtol'"):
         bough.Simulator(latched_pendulum(), method="dopri5", rtool=1e-6)
 
 

@@ -100,7 +100,7 @@ def picture(folder, result):
                 panel.plot(t[shown], values.values[shown], color=color, lw=0.6 if panel is whole else 1.2, label=label)
         whole.set(title=title, ylabel=unit)
         start.set(title=f"{title}: the first minute")
-    rows[1, 1].legend(loc="upper right")
+    rows[1, 1].legend(loc="center left", bbox_to_anchor=(1, 0.5))
     speed = rows[0, 0].twinx()
     speed.plot(t, data.v.sel(v_name="bus.z"), color="C2")
     speed.set_ylabel("speed [m/s]", color="C2")

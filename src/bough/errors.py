@@ -98,7 +98,7 @@ _WORD = 100                         # characters of a word that are compared
 
 
 def nearest(word: Any, known: Iterable[str]) -> str:
-    """The known word that was probably meant, as the tail of a message, or nothing.
+    """The known word that was probably meant, as the end of a message, or an empty text.
 
     >>> nearest("mas", ["name", "mass", "com"])
     ", did you mean 'mass'?"
@@ -107,3 +107,13 @@ def nearest(word: Any, known: Iterable[str]) -> str:
     """
     close = get_close_matches(str(word)[:_WORD], list(known), n=1, cutoff=0.6)
     return f", did you mean {close[0]!r}?" if close else ""
+
+
+def similar(word: Any, known: Iterable[str]) -> str:
+    """The same within a message that continues.
+
+    >>> similar("mas", ["name", "mass", "com"])
+    " (did you mean 'mass'?)"
+    """
+    found = nearest(word, known)
+    return f" ({found[2:]})" if found else ""

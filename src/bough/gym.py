@@ -13,7 +13,7 @@ from bough.compile.batch import array
 from bough.compile.layout import Floats
 from bough.describe import System
 from bough.describe.numeric import shown
-from bough.errors import BoughError, SimulationError, StateError, name_list, nearest
+from bough.errors import BoughError, SimulationError, StateError, name_list, nearest, similar
 from bough.integrate.methods import FIXED
 from bough.integrate.trajectory import positive
 from bough.model import Model
@@ -41,7 +41,7 @@ class Named(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._places:
-            raise StateError(f"there is no '{name}'{nearest(name, self._places)}; there are {', '.join(self._places)}")
+            raise StateError(f"there is no '{name}'{similar(name, self._places)}; there are {', '.join(self._places)}")
         return self._values[..., self._places[name]]
 
     def __iter__(self) -> Any:

@@ -19,7 +19,7 @@ from bough.compile.coordinates import member_of
 from bough.compile.layout import Floats, State
 from bough.describe import System
 from bough.describe.numeric import shown
-from bough.errors import BoughError, SimulationError, StateError, nearest
+from bough.errors import BoughError, SimulationError, StateError, nearest, similar
 from bough.integrate.checkpoint import recall, remember
 from bough.integrate.compiled import loops
 from bough.integrate.compiled.loops import BEGIN, SAME, STOP
@@ -48,7 +48,7 @@ def check_known(call: str, given: Iterable[str], known: Sequence[str]) -> None:
     """Raise if one of the given options is unknown."""
     for name in given:
         if name not in known:
-            raise StateError(f"{call}: there is no option '{name}'{nearest(name, known)}; it takes {', '.join(known)}")
+            raise StateError(f"{call}: there is no option '{name}'{similar(name, known)}; it takes {', '.join(known)}")
 
 
 class InputValues(MutableMapping[str, Any]):

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bough.describe import Free, Revolute, System
-from bough.errors import BoughError, nearest
+from bough.errors import BoughError, similar
 from bough.files import read_system
 from bough.integrate import integrate
 from bough.kernels.jit import cache_problem
@@ -40,13 +40,8 @@ class Job(NamedTuple):
         return f"{'kernels' if self.features is None else self.features}, {self.lanes}"
 
 
-def warm_up(
-    names: Sequence[str] = (),
-    *,
-    lanes: Sequence[str] = tuple(LANES),
-    methods: Sequence[str] = METHODS,
-    processes: int | None = None,
-) -> list[Job]:
+def warm_up(names: Sequence[str] = (), *, lanes: Sequence[str] = tuple(LANES), methods: Sequence[str] = METHODS,
+            processes: int | None = None) -> list[Job]:
     """Compile what models need, and return the jobs that were done.
 
     Parameters
@@ -113,7 +108,7 @@ def _features(name: str) -> Features:
 def _check(what: str, given: Sequence[str], known: Sequence[str] | dict[str, tuple[int, bool]]) -> None:
     for name in given:
         if name not in known:
-            raise BoughError(f"{what}: there is no '{name}'{nearest(name, known)}; give {', '.join(known)}, or leave it out")
+            raise BoughError(f"{what}: there is no '{name}'{similar(name, known)}; give {', '.join(known)}, or leave it out")
 
 
 def compile_job(job: Job) -> None:

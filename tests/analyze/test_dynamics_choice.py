@@ -37,7 +37,7 @@ def test_auto_computes_what_it_chose(n):
 def test_method_is_another_spelling_of_dynamics():
     model, q, v = limb("revolute", "revolute"), [0.1, 0.2], [1.0, -0.3]
     np.testing.assert_array_equal(model.forward_dynamics(q, v, method="dense"), model.forward_dynamics(q, v, dynamics="dense"))
-    with pytest.raises(bough.StateError, match="dynamics is 'densely', did you mean 'dense'"):
+    with pytest.raises(bough.StateError, match=r"dynamics is 'densely' \(did you mean 'dense'"):
         model.forward_dynamics(q, v, method="densely")
 
 

@@ -166,7 +166,7 @@ def test_nonsense_is_told(tmp_path):
             case_numbers(text)
     with pytest.raises(BoughError, match=r"there is no case 17; the cases are 1 to 16"):
         jsc(cases=[17])
-    with pytest.raises(BoughError, match=r"cases 1, 9 hold no rigid case with its flexible twin.*add one, as 12 is to 16"):
+    with pytest.raises(BoughError, match=r"cases 1, 9 contain no rigid case with its flexible twin.*add one, as 12 is to 16"):
         jsc(cases=[1, 9], plot=tmp_path)
 
 

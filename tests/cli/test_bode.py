@@ -73,7 +73,7 @@ def test_the_loop_of_a_script_is_cut_and_closed(call):
 
 @pytest.mark.parametrize(("arguments", "message"), [
     (["--from", "motr"], "there is no input, coordinate or driven wheel 'motr', did you mean 'motor'"),
-    (["--to", "angel"], "there is no output 'angel', did you mean 'angle'"),
+    (["--to", "angel"], "there is no output 'angel' (did you mean 'angle'?)"),
     (["--cut", "torque"], "the loop does not pass through 'torque'; it passes through motor, angle, rate"),
     (["--cut", "motor", "--to", "rate"], "leave --from, --to and --closed out"),
     (["--low", "5", "--high", "1"], "0 < low < high"),

@@ -319,7 +319,7 @@ def test_a_urdf_file_is_as_good_as_a_yaml_file(call):
     ("arguments", "message"),
     [
         (["convert", "pendulum.yaml", "new.yaml", "--base", "free"],
-         "pendulum.yaml: base given, but it is no URDF file; leave out base"),
+         "pendulum.yaml: base given, but it is not a URDF file; leave out base"),
         (["convert", "pendulum.yaml", "new.urdf"], "new.urdf: is not the name of a YAML file; let it end in .yaml"),
         (["convert", "none.urdf", "new.yaml"], "none.urdf: there is no such file; give the path of a URDF file"),
     ],

@@ -70,7 +70,7 @@ def test_the_ground_and_a_vector(panel, capsys):
 
 
 def test_what_is_not_there(panel):
-    with pytest.raises(ModelError, match="no body and no section 'spring2', did you mean"):
+    with pytest.raises(ModelError, match=r"no body and no section 'spring2' \(did you mean"):
         panel.tables.explain("spring2")
     with pytest.raises(ModelError, match="section 'springs' has 1 records; there is no 3"):
         panel.tables.explain("spring", 3)

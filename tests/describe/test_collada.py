@@ -49,7 +49,7 @@ def test_a_plate(kind, tmp_path):
     [
         ("triangles", "tristrips", r"cannot be read \(a geometry has <tristrips>\)"),
         ('source="#corners"', 'source="#edges"', r"cannot be read \(<input> means 'edges', which is not in the file\)"),
-        ("<p>9 0 9 1 9 2 9 0 9 2 9 3</p>", "<p></p>", "holds no triangles"),
+        ("<p>9 0 9 1 9 2 9 0 9 2 9 3</p>", "<p></p>", "has no triangles"),
     ],
 )
 def test_what_is_wrong_is_said(old, new, words, tmp_path):

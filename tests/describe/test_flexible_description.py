@@ -129,7 +129,7 @@ def test_seats(part):
 
 
 TRIANGLE = (
-    "the elements do not tell the rotation there; name another node, or make this one of several mesh points that span a triangle"
+    "the elements do not define the rotation there; name another node, or make this one of several mesh points that span a triangle"
 )
 BAD_SEATS = [
     (
@@ -378,10 +378,10 @@ BAD_WORDS = [
         "file: none.npz",
         "4: body 'boom': flexible body: the file '{folder}/none.npz' does not exist; give what FlexibleBody.save() wrote",
     ),
-    ("file: arm.yaml", "4: body 'boom': flexible body: '{folder}/arm.yaml' is no NPZ file of a body; give what"),
+    ("file: arm.yaml", "4: body 'boom': flexible body: '{folder}/arm.yaml' is not an NPZ file of a body; give what"),
     ("file: 3", "4: body 'boom': file is 3; give the name of an NPZ file"),
     ("npz: a.b", "4: body 'boom': npz is not base64"),
-    (f"npz: {base64.b64encode(b'nothing').decode()}", "4: body 'boom': flexible body: 'npz' is no NPZ file of a body"),
+    (f"npz: {base64.b64encode(b'nothing').decode()}", "4: body 'boom': flexible body: 'npz' is not an NPZ file of a body"),
     ("npz: 3", "4: body 'boom': npz is 3; give an NPZ file in base64"),
     (f"solid: {{mesh: no.msh, {MATERIAL}, attach: {{}}}}", "4: body 'boom': solid: the mesh file '{folder}/no.msh' does not exist"),
     (f"solid: {{mesh: arm.yaml, {MATERIAL}, attach: {{}}}}", "4: body 'boom': solid: the mesh file '{folder}/arm.yaml' is none "),

@@ -84,7 +84,7 @@ def test_five_thousand_wrong_parents():
     with refused() as lines:
         System.from_yaml(text)
     assert lines[0] == "line 2: body 'body0': parent 'bdoy0' is not a body of the system, did you mean 'body0'?"
-    assert lines[-1] == "there are more such problems; mend these first"
+    assert lines[-1] == "there are more such problems; fix these first"
     system = System("wrong")
     for i in range(5000):
         system.body(f"body{i}", parent=f"bdoy{i}")

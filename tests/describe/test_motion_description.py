@@ -120,7 +120,7 @@ def test_accelerations_may_jump():
         (lambda: Weld(motion="locked"), "motion is 'locked', but a weld has no degree of freedom; leave it out"),
         (lambda: Universal(motion=Rate(1)), "motion is Rate(rate=1.0), but the joint has 2 dofs; give a list of 2, None for a"),
         (lambda: Universal(motion=[None]), "motion is [None], which has 1 entries; give 2, one for each dof"),
-        (lambda: Spherical(motion=[None, "locked", None]), "for wx, wy, wz, which are no angles; let them be free, or all three"),
+        (lambda: Spherical(motion=[None, "locked", None]), "for wx, wy, wz, which are not angles; let them be free, or all three"),
         (lambda: Spherical(motion=[Rate(1), None, None]), "use Gimbal (rotations 'xyz')"),
         (lambda: Revolute(motion=Rate(1), q0=0), "q0 is (0.0,), but motion prescribes where the joint is; remove one of the two"),
         (lambda: Revolute(motion=Rate(1), v0=1), "v0 is (1.0,), but motion prescribes where the joint is; remove one of the two"),

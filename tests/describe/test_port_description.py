@@ -94,12 +94,12 @@ def test_bad_outputs(fields, words):
 @pytest.mark.parametrize(("fields", "words"), [
     ({"coordinate": "arm.rz"}, "coordinate 'arm.rz' names no coordinate of the system"),
     ({"coordinate": "bus"}, "coordinate 'bus' names a whole joint; name one of its coordinates: bus.x"),
-    ({"wheel": "gyri"}, "wheel 'gyri' is no wheel of the system, did you mean 'gyro'"),
+    ({"wheel": "gyri"}, "wheel 'gyri' is not a wheel of the system, did you mean 'gyro'"),
     ({"wheel": "gyro"}, "wheel 'gyro' has its speed held; give the wheel a torque"),
     ({"force": "buss"}, "body 'buss' is not a body of the system, did you mean 'bus'"),
     ({"force": "world"}, "force is on the world, which nothing moves"),
     ({"force": bough.Frame("boom", node="tp")}, "node 'tp' is not a node of body 'boom', did you mean 'tip'"),
-    ({"rest": "sty"}, "rest 'sty' is no line and no coordinate with a spring, did you mean 'stay'"),
+    ({"rest": "sty"}, "rest 'sty' is neither a line nor a coordinate with a spring, did you mean 'stay'"),
     ({"rest": "bus.x"}, "rest 'bus.x' has no spring; give its joint a stiffness"),
 ])
 def test_inputs_that_do_not_fit(fields, words):
@@ -112,16 +112,16 @@ def test_inputs_that_do_not_fit(fields, words):
 @pytest.mark.parametrize(("fields", "words"), [
     ({"coordinate": "bus.wx"}, "coordinate 'bus.wx' names no coordinate"),
     ({"rate": "shoulder.rx"}, "rate 'shoulder.rx' names no coordinate of the system, did you mean 'shoulder.ry'"),
-    ({"tension": "sty"}, "tension 'sty' is no line of the system, did you mean 'stay'"),
-    ({"strain_energy": "arm"}, "strain_energy 'arm' is no flexible body"),
+    ({"tension": "sty"}, "tension 'sty' is not a line of the system, did you mean 'stay'"),
+    ({"strain_energy": "arm"}, "strain_energy 'arm' is not a flexible body"),
     ({"strain": "arm.root top"}, "strain 'arm.root top' is of body 'arm', which recovers no strains: it is rigid"),
     ({"strain": "panel.root"}, "is of body 'panel', which recovers no strains: make it with recover=.*strain_energy='panel'"),
-    ({"strain": "boom"}, "is no element whose strain .* is strain_energy='boom'"),
-    ({"strain": "boom.root to"}, "is no element whose strain a body recovers, did you mean 'boom.root top'"),
+    ({"strain": "boom"}, "is not an element whose strain .* is strain_energy='boom'"),
+    ({"strain": "boom.root to"}, "is not an element whose strain a body recovers, did you mean 'boom.root top'"),
     ({"strain": "boom.root top", "component": "yy"}, "component is 'yy', but strain 'boom.root top' does not show it: only xx"),
     ({"strain": "boom.root top", "axis": (1, 1, 0)}, "axis is .*, but strain 'boom.root top' does not show it: only xx"),
     ({"deflection": "boom"}, "deflection is that of a node"),
-    ({"load": "shoudler"}, "load 'shoudler' is no joint, body or loop of the system, did you mean 'shoulder'"),
+    ({"load": "shoudler"}, "load 'shoudler' is not a joint, body or loop of the system, did you mean 'shoulder'"),
     ({"position": "bus", "axes": "amr"}, "axes: body 'amr' is not a body of the system, did you mean 'arm'"),
 ])
 def test_outputs_that_do_not_fit(fields, words):

@@ -91,5 +91,5 @@ def test_places_and_names():
     with pytest.raises(bough.DescriptionError, match="body 'stage': there is a body of this name already"):
         unknown.tank("stage", body="lox", mass=1.0, isp=3)
     unknown.input("valve", flow="lax")
-    with pytest.raises(bough.ModelError, match="flow 'lax' is no tank of the system, did you mean 'lox'"):
+    with pytest.raises(bough.ModelError, match="flow 'lax' is not a tank of the system, did you mean 'lox'"):
         unknown.compile()

@@ -42,5 +42,5 @@ def test_what_is_refused():
     s = bough.System("stage")
     s.body("stage", joint=bough.Prismatic("z"), mass=100.0)
     s.tank("lox", body="stage", mass=40.0, flow=5.0, exhaust_speed=3000.0)
-    with pytest.raises(StateError, match="system 'stage' has tanks, whose masses are no states of x here"):
+    with pytest.raises(StateError, match="system 'stage' has tanks, whose masses are not states of x here"):
         dynamics(s.compile())

@@ -78,7 +78,7 @@ def test_every_loss_is_told_by_name(arm):
         "<safety_controller> is not used, of: spin",
         "<gazebo> is not used, of: base",
         "<transmission> is not used, of: gear",
-        "mesh not drawn, for its file is not there, of links: upper (lost.stl)",
+        "mesh not drawn because its file is missing, of links: upper (lost.stl)",
         "inertia that no real body has, taken as it is, of links: wheel",
     )
 
@@ -197,7 +197,7 @@ def test_what_is_wrong_is_said_by_name(old, new, message, tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("<robot>", "is not XML"), ("<sdf/>", "holds a <sdf>, not a <robot>"), ("<robot name='r'/>", "holds no links")],
+    [("<robot>", "is not XML"), ("<sdf/>", "holds a <sdf>, not a <robot>"), ("<robot name='r'/>", "has no links")],
 )
 def test_what_is_no_urdf(text, words, tmp_path):
     path = tmp_path / "bad.urdf"

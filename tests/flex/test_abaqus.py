@@ -69,10 +69,10 @@ def test_systems_includes_generated_nodes_and_long_lines(tmp_path):
     assert sets.pop("OF") == list(range(1, 21))
     assert sets == {"FIRST": [1, 4], "LINE": [1, 2, 3, 4], "ALL": [1, 8, 15, 22], "BOTH": [1, 2, 3, 4, 21]}
     for wrong, match in (
-        ("*NODE\n1, x\n", "a line under .NODE that is not made of numbers"),
+        ("*NODE\n1, x\n", "a line under .NODE that is not numeric"),
         ("*NODE\n1, 0.\n1, 1.\n", "node 1 is defined twice, at different places"),
-        ("*NODE\n1\n*NCOPY\n", r"makes its mesh by \*NCOPY, which is not followed here"),
-        ("*ELEMENT, TYPE=B31\n1, 1, 2\n", r"holds no \*NODE"),
+        ("*NODE\n1\n*NCOPY\n", r"makes its mesh by \*NCOPY, which is not supported"),
+        ("*ELEMENT, TYPE=B31\n1, 1, 2\n", r"has no \*NODE"),
         ("*INCLUDE, INPUT=model.inp\n", "includes itself"),
     ):
         with pytest.raises(DescriptionError, match=match):
@@ -106,7 +106,7 @@ def test_supports_are_lifted(tmp_path):
     model = read_abaqus(write_model(tmp_path, place, held, M), **OPTIONS)
     assert_same(model.reduce(modes=5), expected(place, M, K), rel=1e-8)
     assert model.check(modes=2).zero_modes == 6
-    assert model.notes == ("8 dofs have supports (*BOUNDARY), which are lifted: the body is free",)
+    assert model.notes == ("8 dofs have supports (*BOUNDARY), which are removed: the body is free",)
 
 
 @pytest.mark.parametrize("kind", ["R", "C", "S"])
@@ -186,10 +186,10 @@ def test_wrong_lines_and_formats_are_named(tmp_path):
     place, M, K = shaft()
     path = write_model(tmp_path, place, K, M)
     (tmp_path / "shaft_STIF2.mtx").write_text("1,1, 1,1, 5.0\n1,2, 1,1, oops\n")
-    with pytest.raises(DescriptionError, match=r"shaft_STIF2.mtx, line 2 of its data, is not made of numbers"):
+    with pytest.raises(DescriptionError, match=r"shaft_STIF2.mtx, line 2 of its data, is not numeric"):
         read_abaqus(path)
     (tmp_path / "shaft_STIF2.mtx").write_text("1,1, 1,1, 5.0\n1,2, 1,1\n")
-    with pytest.raises(DescriptionError, match=r"shaft_STIF2.mtx is no stif matrix"):
+    with pytest.raises(DescriptionError, match=r"shaft_STIF2.mtx is not a stif matrix"):
         read_abaqus(path)
     (tmp_path / "shaft_STIF2.mtx").write_text("1 1 5.0\n")
     with pytest.raises(DescriptionError, match="stiffness and mass have different formats"):
@@ -200,8 +200,8 @@ def test_wrong_lines_and_formats_are_named(tmp_path):
     ("text", "match"),
     [
         ("*NODE\n1, 0,5, 0,5, 0,5", "seven numbers a line, and none a decimal point .*; write decimal points, not commas"),
-        ("*NODE\n1 0 0 0", r"has a line under \*NODE that is not made of numbers"),
-        ("*NODE\n1, nan, 0., 0.", r"has a line under \*NODE that is not made of numbers"),
+        ("*NODE\n1 0 0 0", r"has a line under \*NODE that is not numeric"),
+        ("*NODE\n1, nan, 0., 0.", r"has a line under \*NODE that is not numeric"),
         ("*NODE\n1, 0., 0., 0.\n*NGEN\n1, 5, 1", r"\*NGEN goes from node 1 to 5; give node 5"),
         ("*NODE\n1, 0., 0., 0.\n*NSET, NSET=A, GENERATE\n1, 999999999, 1", r"has a line under \*NSET"),
         ("*NODE\n1, 0., 0., 0.\n*INCLUDE, INPUT=none.inp", r"none.inp' does not exist; copy it beside model.inp"),
@@ -219,7 +219,7 @@ def test_matrices_in_other_letters_and_none(tmp_path):
         (tmp_path / f"{name}.mtx").write_bytes(entries.replace("\n", "\r\n").encode("utf-16"))
     assert read_abaqus(tmp_path / "model.inp", tmp_path / "k.mtx", tmp_path / "m.mtx").n_dofs == 6
     (tmp_path / "k.mtx").write_text("** nothing\n")
-    with pytest.raises(DescriptionError, match=r"k.mtx is no stif matrix of \*MATRIX OUTPUT"):
+    with pytest.raises(DescriptionError, match=r"k.mtx is not a stif matrix of \*MATRIX OUTPUT"):
         read_abaqus(tmp_path / "model.inp", tmp_path / "k.mtx", tmp_path / "m.mtx")
 
 
@@ -308,12 +308,12 @@ def test_substructures_that_are_not_understood_are_named(tmp_path):
     refused(whole + whole, r"sub.mtx holds 2 \*USER ELEMENT, not one; give .* of one substructure")
     refused("1, 1, 3.0\n", r"sub.mtx holds 0 \*USER ELEMENT")
     refused(whole.replace("** ELEMENT NODES", "**"), "sub.mtx lists 0 ELEMENT NODES in its comments, not 17; give the whole")
-    refused(whole.replace(" 1.", " x1.", 1), "sub.mtx has a line that is not made of numbers")
+    refused(whole.replace(" 1.", " x1.", 1), "sub.mtx has a line that is not numeric")
     refused(user_element([1, 12, *NODES[2:]], DOFS, matrices), "node 12 of sub.mtx has no coordinates in the input file")
     warm = [[1, 2, 3, 4, 5, 11], [2, 1, 2, 3, 4, 5, 6], [3, 1]]
-    refused(user_element(NODES, warm, matrices), "node 1 of sub.mtx keeps dof 11, which is no motion; .* dofs 1 to 6")
+    refused(user_element(NODES, warm, matrices), "node 1 of sub.mtx keeps dof 11, not one of a motion; .* dofs 1 to 6")
     damped = matrices | {"STRUCTURAL DAMPING": 0.01 * matrices["STIFFNESS"]}
-    refused(user_element(NODES, DOFS, damped), "has a matrix of type STRUCTURAL DAMPING, which is not taken; write it without")
+    refused(user_element(NODES, DOFS, damped), "has a matrix of type STRUCTURAL DAMPING, which is not supported; write it without")
     turned = inp(tmp_path / "turned.inp", place, "\n*NSET, NSET=TIP\n11\n*TRANSFORM, NSET=TIP\n0., 1., 0., -1., 0., 0.\n")
     some = np.r_[0:8, 12:27]
     few = {name: each[np.ix_(some, some)] for name, each in matrices.items()}
@@ -321,3 +321,15 @@ def test_substructures_that_are_not_understood_are_named(tmp_path):
     refused(user_element(NODES, less, few), "interface 11 has axes of its own, and of three dofs only x, y; keep all three", turned)
     with pytest.raises(DescriptionError, match=r"none.mtx' does not exist; give the path of a .mtx file"):
         read_abaqus(model, substructure=tmp_path / "none.mtx")
+
+
+def test_keywords_that_a_substructure_cannot_use_are_refused(tmp_path):
+    matrices, place = substructure()
+    model, files = inp(tmp_path / "tower.inp", place), tmp_path / "sub.mtx"
+    files.write_text(user_element(NODES, DOFS, matrices))
+    with pytest.raises(DescriptionError, match="spiders need the matrices of the whole structure"):
+        read_abaqus(model, substructure=files, spiders={"hub": [1, 11]})
+    mass = read_abaqus(model, substructure=files).reduce().mass
+    assert read_abaqus(model, substructure=files, declared_mass=mass).reduce().mass == mass
+    with pytest.raises(DescriptionError, match=r"mass is 1 kg but the mass matrix holds .* kg; check the units"):
+        read_abaqus(model, substructure=files, declared_mass=1.0)

@@ -59,7 +59,7 @@ def test_harwell_boeing(tmp_path, kind, per_line, form, rhs):
     text = (tmp_path / "K.matrix").read_text()
     for cut, why in ((text[: len(text) // 2], "numbers where its head says"), (text.replace(kind, "CSA", 1), "it is of type CSA")):
         (tmp_path / "cut.matrix").write_text(cut)
-        with pytest.raises(DescriptionError, match=rf"cut.matrix is no whole .* of the stiffness matrix \(.*{why}"):
+        with pytest.raises(DescriptionError, match=rf"cut.matrix is not a complete .* of the stiffness matrix \(.*{why}"):
             read_ansys(tmp_path / "cut.matrix", tmp_path / "M.matrix", tmp_path / "nodes.txt")
 
 

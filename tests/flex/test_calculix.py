@@ -21,7 +21,7 @@ def test_nodes_of_result_files(tmp_path, width, flag):
     assert found.labels.tolist() == [7, 12]
     assert found.position == pytest.approx(np.array([[0.5, -0.25, 0], [-1e-3, -2.5, -3]]))
     (tmp_path / "b.frd").write_text("    1C\n 9999\n")
-    with pytest.raises(DescriptionError, match=r"b.frd holds no nodes"):
+    with pytest.raises(DescriptionError, match=r"b.frd has no nodes"):
         _frd_nodes(tmp_path / "b.frd")
 
 
@@ -40,9 +40,9 @@ def test_expanded_elements_are_named(tmp_path):
         ("1.0 1.1 1.2", "", "", "the matrices have dof 0 of node 1; give 1 to 6"),
         ("1.1 1.2 1.7", "", "", "the matrices have dof 7 of node 1; give 1 to 6"),
         ("1.1 1.2 1.2", "", "", "two rows of the matrices are for y of node 1"),
-        ("1.1 1.2 x", "", "", "is not made of lines NODE.DOF"),
+        ("1.1 1.2 x", "", "", "does not consist of lines NODE.DOF"),
         ("1.1 1.2 1.3", "0 1 5.0 3 3 1.0", "", "j.sti has 3 dofs, but"),
-        ("1.1 1.2 1.3", "1 1", "", "is not made of lines ROW COLUMN VALUE"),
+        ("1.1 1.2 1.3", "1 1", "", "does not consist of lines ROW COLUMN VALUE"),
         ("1.1 1.2 1.3", "", " -1         1 1.00000E+00x2.00000E+00 3.00000E+00", "b.frd has the node '-1 "),
         ("1.1 1.2 1.3", "", " -1       1.5 1.00000E+00 2.00000E+00 3.00000E+00", "b.frd has the node '-1 "),
     ],

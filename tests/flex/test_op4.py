@@ -119,11 +119,11 @@ def test_body_and_damage(tmp_path):
         whole = way("KGG", K, "sparse") + way("MGG", M, "dense")
         assert_same(read(whole).reduce(modes=5), expected(place, M, K), rel=1e-7)  # places have eight digits in the bulk data
         for share in (0.1, 0.4, 0.9):
-            with pytest.raises(DescriptionError, match=r"shaft.op4 is no whole OP4 file|has KGG, but no mass matrix"):
+            with pytest.raises(DescriptionError, match=r"shaft.op4 is not a complete OP4 file|has KGG, but no mass matrix"):
                 read(whole[: int(share * len(whole))])
         with pytest.raises(DescriptionError, match=r"shaft.op4 holds KGG 2 times; give a file of one structure"):
             read(whole + whole)
-    with pytest.raises(DescriptionError, match=r"shaft.op4 is no whole OP4 file"):
+    with pytest.raises(DescriptionError, match=r"shaft.op4 is not a complete OP4 file"):
         read("hello\n")
     with pytest.raises(DescriptionError, match="KGG is 23 x 23, but the bulk data have 24 dofs of 4 grid points"):
         read(binary("KGG", K[:23, :23], "dense") + binary("MGG", M[:23, :23], "dense"))

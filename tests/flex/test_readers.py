@@ -72,7 +72,7 @@ def test_nastran_op2_with_its_own_bulk_data():
     assert alone.position == pytest.approx(known.position)
     assert alone.mass == pytest.approx(known.mass, rel=1e-6)  # single precision
     assert alone.inertia == pytest.approx(known.inertia, rel=1e-6, abs=1e-12)
-    with pytest.raises(DescriptionError, match=r"plate_py.op2 holds no grid points; give the bulk data, and op2='plate_py.op2'"):
+    with pytest.raises(DescriptionError, match=r"plate_py.op2 has no grid points; give the bulk data, and op2='plate_py.op2'"):
         read_nastran(folder / "plate_py.op2")
 
 
@@ -94,7 +94,7 @@ def test_truncated_op2_is_named(tmp_path):
     whole = (folder / "plate_py.op2").read_bytes()
     for share in (0.1, 0.5, 0.9):
         (tmp_path / "cut.op2").write_bytes(whole[: int(share * len(whole))])
-        with pytest.raises(DescriptionError, match=r"cut.op2 is no whole OP2 file|holds neither matrices"):
+        with pytest.raises(DescriptionError, match=r"cut.op2 is not a complete OP2 file|holds neither matrices"):
             read_nastran(folder / "plate_py.dat", op2=tmp_path / "cut.op2")
 
 
@@ -334,7 +334,7 @@ def test_nastran_op4(tmp_path):
     model = read_nastran(tmp_path / "shaft.bdf", matrices=tmp_path / "shaft.op4", attach={"root": 1, "tip": 4}, inboard="root")
     assert_same(model.reduce(modes=5), expected(place, M, K), rel=1e-5)
     (tmp_path / "cut.op4").write_bytes((tmp_path / "shaft.op4").read_bytes()[:500])
-    with pytest.raises(DescriptionError, match=r"cut.op4 is no whole OP4 file|holds no stiffness"):
+    with pytest.raises(DescriptionError, match=r"cut.op4 is not a complete OP4 file|has no stiffness"):
         read_nastran(tmp_path / "shaft.bdf", matrices=tmp_path / "cut.op4")
 
 
@@ -372,9 +372,9 @@ def test_wrong_files_are_named(tmp_path):
     with pytest.raises(DescriptionError, match=r"a.mas has 2 dofs, but the .dof file lists 4; give files of one run"):
         read_calculix(tmp_path / "a")
     (tmp_path / "x.txt").write_text("nonsense")
-    with pytest.raises(DescriptionError, match=r"x.txt is no table of nodes"):
+    with pytest.raises(DescriptionError, match=r"x.txt is not a table of nodes"):
         read_ansys(tmp_path / "x.txt", tmp_path / "x.txt", tmp_path / "x.txt")
-    with pytest.raises(DescriptionError, match=r"x.txt holds no GRID"):
+    with pytest.raises(DescriptionError, match=r"x.txt has no GRID"):
         read_nastran(tmp_path / "x.txt")
 
 

@@ -179,7 +179,7 @@ def test_recovery_of_superelements_is_that_of_the_whole():
         element.reduce(recover="all")
     with pytest.raises(DescriptionError, match=r"matrix is \(5, 18\), but there are 1 elements and 18 dofs; give \(6, 18\)"):
         element.reduce(recover=given | {"stress": (rows @ T)[:5]})
-    with pytest.raises(DescriptionError, match=r"recovery: 'strains' is not known, did you mean 'strain'"):
+    with pytest.raises(DescriptionError, match=r"recovery: 'strains' is not known \(did you mean 'strain'"):
         element.reduce(recover=given | {"strains": 1})
     with pytest.raises(DescriptionError, match="the point 'b' has the name of a node"):
         element.reduce(recover=given | {"points": {"b": (0, 0, 0)}})

@@ -576,7 +576,7 @@ def test_names_that_do_not_exist():
     case, model = four_bar(), four_bar().system.compile()
     with pytest.raises(bough.StateError, match="hold: there is no coordinate or joint 'krank', did you mean 'crank'"):
         model.assemble(case.q, case.v, hold=["krank"])
-    with pytest.raises(bough.StateError, match="stabilize is 'projektion', did you mean 'projection'"):
+    with pytest.raises(bough.StateError, match=r"stabilize is 'projektion' \(did you mean 'projection'"):
         run(model, case.q, case.v, 0.1, stabilize="projektion")
     for wrong in (-1.0, np.nan, np.inf):
         with pytest.raises(bough.StateError, match=r"stabilize is .*a frequency in rad/s"):

@@ -358,7 +358,7 @@ def test_warmup_takes_features_and_files(tmp_path):
     assert feature_sets(["flexible+loops", "rigid"]) == [Features(flexible=True, loops=True), Features()]
     assert feature_sets([str(tmp_path / "held.yaml")]) == [Features(holds=True)]
     assert len(feature_sets([])) == 8
-    with pytest.raises(BoughError, match="there is no 'flexibel', did you mean 'flexible'"):
+    with pytest.raises(BoughError, match=r"there is no 'flexibel' \(did you mean 'flexible'"):
         feature_sets(["flexibel"])
     with pytest.raises(BoughError, match="lanes: there is no 'two'"):
         warm_up(["rigid"], lanes=["two"])

@@ -382,5 +382,5 @@ def test_light_and_heavy_links(ratio):
 # ---- what it refuses ----------------------------------------------------------------------------------------------------------
 def test_bad_method():
     _, model, q, v, _ = closed("four-bar, revolute")
-    with pytest.raises(bough.StateError, match="dynamics is 'densely', did you mean 'dense'"):
+    with pytest.raises(bough.StateError, match=r"dynamics is 'densely' \(did you mean 'dense'"):
         model.constraint_forces(q[0], v[0], dynamics="densely")

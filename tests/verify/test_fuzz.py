@@ -88,9 +88,9 @@ def written(arrays):
     ("K", np.zeros((2, 3)), r"'K' has the shape \(2, 3\); give \(n, n\)"),
     ("integrals.I1", np.zeros(3), r"'integrals.I1' has the shape"),
     ("geometric.acceleration", np.zeros((3, 2, 2, 1)), "'geometric.acceleration' has the shape"),
-    ("integrals.h", np.zeros((2, 3), complex), "'integrals.h' holds what is no finite number"),
-    ("nodes.phi", np.full((2, 3, 2), np.nan), "'nodes.phi' holds what is no finite number"),
-    ("frequencies", np.array(["1", "2"]), "'frequencies' holds what is no finite number"),
+    ("integrals.h", np.zeros((2, 3), complex), "'integrals.h' contains numbers that are not finite"),
+    ("nodes.phi", np.full((2, 3, 2), np.nan), "'nodes.phi' contains numbers that are not finite"),
+    ("frequencies", np.array(["1", "2"]), "'frequencies' contains numbers that are not finite"),
     ("integrals.m", np.array(-1.0), "its mass is -1.0 kg"),
     ("outline.lines", np.array([[0, 99]]), "'outline.lines' names points that are not there"),
 ])  # fmt: skip
@@ -169,7 +169,7 @@ def test_exported_matrices_that_are_damaged(tmp_path):
     with pytest.raises(DescriptionError, match="the place of node 3 is not finite"):
         read_ansys(tmp_path / "K.mtx", tmp_path / "M.mtx", tmp_path / "nodes.txt", **given)
     (tmp_path / "nodes.txt").write_text(f"1 0 0 0\n2 1 0 0\n{10**30} 1 0 0\n")
-    with pytest.raises(DescriptionError, match="is no table of nodes"):
+    with pytest.raises(DescriptionError, match="is not a table of nodes"):
         read_ansys(tmp_path / "K.mtx", tmp_path / "M.mtx", tmp_path / "nodes.txt", **given)
     deck = "*Heading\n*Node\n1, 0., 0., 0.\n2, 1., 0., 0.\n3, 2., 0., 0.\n"
     (tmp_path / "a.inp").write_text(deck)

@@ -21,7 +21,7 @@ from bough.compile.partition import Hinge
 from bough.compile.tables import Tables
 from bough.describe import System
 from bough.describe.orientation import rotation_matrix
-from bough.errors import ModelError, StateError, nearest
+from bough.errors import ModelError, StateError, similar
 from bough.kernels.hinges import FREE, NODE, PRISMATIC, REVOLUTE, SPHERICAL
 from bough.sweeps import calls
 
@@ -148,7 +148,7 @@ DENSE_TREE, DENSE_LOOPS = 4, 10         # speeds of flexible systems, open and w
 def resolve_dynamics(model: CompiledModel, dynamics: str) -> str:
     """The method that "auto" selects with the current holds, or the requested one, if it applies."""
     if not isinstance(dynamics, str) or dynamics not in DYNAMICS:
-        raise StateError(f"dynamics is '{dynamics}'{nearest(dynamics, DYNAMICS)}; one of {', '.join(DYNAMICS)}")
+        raise StateError(f"dynamics is '{dynamics}'{similar(dynamics, DYNAMICS)}; give one of {', '.join(DYNAMICS)}")
     if dynamics == "cloud" and model.no_cloud is not None:
         raise StateError(f"dynamics 'cloud' does not apply to system '{model.system.name}': {model.no_cloud}; use 'auto'")
     if dynamics != "auto":

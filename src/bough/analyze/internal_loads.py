@@ -27,7 +27,7 @@ from bough.compile.layout import Floats
 from bough.describe import Frame, System
 from bough.describe.numeric import axis
 from bough.describe.part import depth_first
-from bough.errors import StateError, nearest
+from bough.errors import StateError, nearest, similar
 from bough.sweeps.fronts import REDUNDANT
 
 WORLD = "world"
@@ -205,7 +205,7 @@ class CutLoads:
         """The "moment" [N m] or "force" [N] through a joint or loop along a direction: a letter, or a vector in the loads' axes."""
         i = self._index(name)
         if kind not in KINDS:
-            raise StateError(f"component is {kind!r}{nearest(kind, KINDS)}; give 'moment' or 'force'")
+            raise StateError(f"component is {kind!r}{similar(kind, KINDS)}; give 'moment' or 'force'")
         try:
             along = np.array(axis(direction))
         except ValueError as error:
@@ -246,7 +246,7 @@ class CutLoads:
 
     def _index(self, name: str) -> int:
         if name not in self.names:
-            raise StateError(f"the cut has no '{name}'{nearest(name, self.names)}; it goes through {', '.join(self.names)}")
+            raise StateError(f"the cut has no '{name}'{similar(name, self.names)}; it goes through {', '.join(self.names)}")
         return self.names.index(name)
 
     def __repr__(self) -> str:

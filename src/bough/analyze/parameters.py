@@ -19,7 +19,7 @@ from bough.compile.layout import Floats
 from bough.compile.tables import Tables
 from bough.describe import CentralGravity, System
 from bough.describe.parts import PARTS
-from bough.errors import StateError, nearest
+from bough.errors import StateError, similar
 
 STENCIL = ((-2, 1.0/12.0), (-1, -2.0/3.0), (1, 2.0/3.0), (2, -1.0/12.0))       # f' h, exact for polynomials of degree 4
 NAME = re.compile(r"([^\[\]]+(?:\[\d+\]\.[^\[\]]+)*)(?:\[(\d+(?:\s*,\s*\d+)*)\])?")     # a route, and perhaps an entry
@@ -136,8 +136,8 @@ def _refuse(system: System, name: str) -> Parameter:
     own = [each.removeprefix(owner + ".") for each in known if owner and each.startswith(owner + ".")]
     if own:
         what = f"body '{owner}'" if owner in system.bodies else f"'{owner}'"
-        raise StateError(f"parameter '{name}': {what} has no number '{field}'{nearest(field, own)}; it has {', '.join(own)}")
-    raise StateError(f"parameter '{name}' is no number of the description{nearest(name, known)}; name it as 'part.field', for "
+        raise StateError(f"parameter '{name}': {what} has no number '{field}'{similar(field, own)}; it has {', '.join(own)}")
+    raise StateError(f"parameter '{name}' is no number of the description{similar(name, known)}; name it as 'part.field', for "
                      "instance 'boom.mass'")
 
 

@@ -12,7 +12,7 @@ from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.compile.tables import described_inputs
 from bough.describe.part import depth_first
-from bough.errors import StateError, nearest
+from bough.errors import StateError, similar
 
 
 def crosses(a: Floats) -> Floats:
@@ -127,7 +127,7 @@ def momentum_loads(model: CompiledModel, batch: Batch, a: Floats, joint: str) ->
 def carried_by(model: CompiledModel, joint: str) -> str:
     """The body on a joint."""
     if joint not in model.names.joints:
-        raise StateError(f"there is no joint '{joint}'{nearest(joint, model.names.joints)}; the joints are "
+        raise StateError(f"there is no joint '{joint}'{similar(joint, model.names.joints)}; the joints are "
                          f"{', '.join(model.names.joints)}")
     return model.names.bodies[model.names.joints.index(joint)]
 

@@ -231,11 +231,11 @@ def campaign(result: dict[str, Any]) -> Report:
 def campaign_plan(result: dict[str, Any]) -> Report:
     """What was measured, and by the number of cores how long, in which blocks, and how busy what all share is."""
     sample, write, message = result["sample"], result["write"], result["message"]
-    yield (f"a sample: {sample['setup']:.3g} s to start, {1e6*sample['step']:.3g} us a step, {sample['seconds']:.3g} s in all; "
-           f"a message: {message['block']:.0f} bytes and {message['sample']:.0f} a sample, "
-           f"{message['history']:.0f} more with a history")
-    yield (f"a write: {1e3*write['block']:.3g} ms and {1e6*write['sample']:.3g} us a sample, "
-           f"{1e-6*write['bytes per second']:.0f} MB/s of histories; a task: {1e3*result['task']['seconds']:.3g} ms")
+    yield (f"a sample: {sample['setup']:.3g} s to start, {1e6*sample['step']:.3g} us a step, {sample['seconds']:.3g} s in all; a "
+           f"message: {message['block']:.0f} bytes and {message['sample']:.0f} a sample, {message['history']:.0f} more with a "
+           "history")
+    yield (f"a write: {1e3*write['block']:.3g} ms and {1e6*write['sample']:.3g} us a sample, {1e-6*write['bytes per second']:.0f} "
+           f"MB/s of histories; a task: {1e3*result['task']['seconds']:.3g} ms")
     heads = {"days": "days", "block": "block", "s/block": "seconds of a block", "blocks/s": "blocks per second",
              "scheduler": "scheduler busy", "store": "store busy", "kB/s": "kB per second"}
     yield table(result["unit"], ("cores",), tuple(heads), ((cores, *(f"{found[name]:.3g}" for name in heads.values()))
@@ -269,9 +269,9 @@ def derivatives(result: dict[str, Any]) -> Report:
 def connections(result: dict[str, Any]) -> Report:
     """What attaching and detaching costs, and a step afterwards."""
     changes, steps = result["changes"], result["steps"]
-    yield (f"a change of what is connected: attach {changes['attach']:.2f} ms, detach {changes['detach']:.2f} ms, "
-           f"attach for good {changes['attach for good']:.2f} ms; a step of RK4 "
-           f"with the attached body hung {steps['hung']:.1f} us, by a loop {steps['loop']:.1f} us")
+    yield (f"a change of what is connected: attach {changes['attach']:.2f} ms, detach {changes['detach']:.2f} ms, attach for good "
+           f"{changes['attach for good']:.2f} ms; a step of RK4 with the attached body hung {steps['hung']:.1f} us, by a loop "
+           f"{steps['loop']:.1f} us")
 
 
 def orbit(result: dict[str, Any]) -> Report:
@@ -311,8 +311,8 @@ def stiff(result: dict[str, Any]) -> Report:
                f"{found['energy changes by, J']:.1e} J of {found['kinetic energy, J']:.0f}")
     peer = result["exudyn"]
     if "exudyn, us" in peer:
-        yield (f"a step of {peer['step']:g} s of the flexible chain: {peer['imex2, us']:.1f} us, Exudyn's "
-               f"{peer['exudyn, us']:.0f} us: {peer['times faster']:.0f} times faster")
+        yield (f"a step of {peer['step']:g} s of the flexible chain: {peer['imex2, us']:.1f} us, Exudyn's {peer['exudyn, us']:.0f} "
+               f"us: {peer['times faster']:.0f} times faster")
     yield from (f"wrote {path}" for path in result["figures"])
 
 
@@ -324,8 +324,6 @@ def structures(result: dict[str, Any]) -> Report:
                 ((text, f"{result[name]['s']:.2f}", f"{result[name]['cpu_s']:.2f}") for name, text in parts.items()))
 
 
-REPORTS: dict[str, Callable[[dict[str, Any]], Report]] = {       # by benchmark
-    "forward": forward, "calls": calls, "flexible": flexible, "loops": loops, "momentum": momentum, "jsc": jsc,
-    "operators": operators, "cost": cost, "derivatives": derivatives, "auto": auto, "gym": gym, "campaign": campaign,
-    "connections": connections, "orbit": orbit, "stiff": stiff, "structures": structures,
-}
+REPORTS: dict[str, Callable[[dict[str, Any]], Report]] = {report.__name__: report for report in (      # by benchmark
+    forward, calls, flexible, loops, momentum, jsc, operators, cost, derivatives, auto, gym, campaign, connections, orbit, stiff,
+    structures)}

@@ -60,7 +60,7 @@ def campaign(*, quick: bool = False, plan: bool = False, million: bool = False) 
 
 
 def ratios(found: dict[str, dict[str, float]]) -> dict[str, float]:
-    """What is asked for: CPU against MuJoCo's, wall time on two cores, overheads."""
+    """Ratios: CPU time against MuJoCo's, wall time on two cores, overheads."""
     one, two, bare = found["one thread"], found["two threads"], found["bare kernels"]
     more = {"wall, one thread / two": one["wall"]/two["wall"], "overhead over bare kernels": one["cpu"]/bare["cpu"] - 1.0}
     if "two Dask workers" in found:
@@ -118,11 +118,11 @@ def stream(samples: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         ran = measured(lambda: run_campaign(study, Path(folder)/"store"))
         store = study.open_store(Path(folder)/"store")
-        told = measured(lambda: Report(store).write(Path(folder)/"page.html"))
+        page = measured(lambda: Report(store).write(Path(folder)/"page.html"))
         done, failed = int((store.status() > 0).sum()), store.failed()
     unit = 1.0 if sys.platform == "darwin" else 1024.0
     return {"unit": f"{samples:,} samples of a pendulum, 100 steps of RK4 each", "versions": versions(), "samples": done,
-            "failed": failed, "seconds": ran, "samples per second": done/ran["wall"], "seconds of the page": told,
+            "failed": failed, "seconds": ran, "samples per second": done/ran["wall"], "seconds of the page": page,
             "peak memory, MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss*unit/1e6}
 
 

@@ -1,4 +1,4 @@
-"""`bough bench connections`: what a change of what is connected costs, and steps after it, hung and by a loop."""
+"""`bough bench connections`: the cost of attaching and detaching, and of steps after it, as a tree and by a loop."""
 import time
 from typing import Any
 

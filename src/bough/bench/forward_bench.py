@@ -5,7 +5,7 @@ import numpy as np
 
 from bough.bench.mechanisms import MECHANISMS
 from bough.bench.setups import States, forward_call, interleaved, kernel_call, random_states, versions, with_ratios
-from bough.errors import BoughError, nearest
+from bough.errors import BoughError, similar
 from bough.integrate import integrate
 from bough.kernels.lanes import FOUR, ONE
 from bough.model import Model
@@ -22,7 +22,7 @@ def forward(*, mechanisms: list[str] | None = None, quick: bool = False) -> dict
     """Measure; {"versions": ..., "mechanisms": {name: {"forward": {engine: ...}, "inverse": ..., "rk4": ...}}}."""
     for name in mechanisms or ():
         if name not in MECHANISMS:
-            raise BoughError(f"there is no mechanism '{name}'{nearest(name, MECHANISMS)}; there are {', '.join(MECHANISMS)}")
+            raise BoughError(f"there is no mechanism '{name}'{similar(name, MECHANISMS)}; there are {', '.join(MECHANISMS)}")
     rounds = 8 if quick else 40
     return {"unit": "microseconds per state (forward, inverse) or per step (rk4); ratio = peer's minimum over this one's",
             "versions": versions(),

@@ -32,7 +32,7 @@ def with_ports(system: System) -> System:
 
 def compare(steps: int, rounds: int) -> dict[str, dict[str, float]]:
     """One action of all environments: to set torques, go so many steps, see all coordinates and rates; bough's environments also
-    have a reward and a time limit, and begin anew by themselves."""
+    have a reward and a time limit, and reset themselves."""
     from bough.gym import VectorEnvironment
     model = with_ports(tree36()).compile()
     q, v, tau = random_states(model, ENVIRONMENTS)

@@ -18,7 +18,7 @@ from bough.progress import counted, working
 METHODS = {"order-n": "O(N)", "dense": "dense"}
 PAPER: dict[int, tuple[float, float]] = {                   # s for 100 s, O(N) and mass matrix; the rest of its table 2 is lost
     5: (166.8, 174.0), 6: (277.9, 423.6), 7: (275.9, 478.0), 8: (408.6, 1127.9), 10: (48.0, 18.4), 11: (59.4, 22.7),
-    12: (133.8, 57.4), 13: (613.4, 567.6), 14: (937.2, 1402.0), 15: (1037.9, 1551.2), 16: (2257.3, 4063.9)}  # fmt: skip
+    12: (133.8, 57.4), 13: (613.4, 567.6), 14: (937.2, 1402.0), 15: (1037.9, 1551.2), 16: (2257.3, 4063.9)}
 SECONDS, QUICK = 2.0, 0.02
 MOST_SAMPLES, SLICE = 5000, 3e-3                            # SLICE: s of work between two looks at the clock
 

@@ -25,8 +25,8 @@ def twins(cases: Sequence[int]) -> tuple[int, int]:
     pairs = [(by_kind[twin], number) for kind, number in by_kind.items()
              if kind.flexible and (twin := kind._replace(flexible=False)) in by_kind]
     if not pairs:
-        raise BoughError(f"cases {', '.join(map(str, cases))} hold no rigid case with its flexible twin, which figure 3 shows; add "
-                         "one, as 12 is to 16, or leave plot out")
+        raise BoughError(f"cases {', '.join(map(str, cases))} contain no rigid case with its flexible twin, which figure 3 shows; "
+                         "add one, as 12 is to 16, or leave plot out")
     return max(pairs)
 
 

@@ -26,7 +26,7 @@ ENGINES = {"order-n": ("order-n", ONE), "order-n, four lanes": ("order-n", FOUR)
 
 
 def versions() -> dict[str, str]:
-    """Of what was measured, and of what it was measured with."""
+    """Versions of the packages that were measured, and of Python."""
     return {"python": python_version(), "machine": machine(),
             **{package: version(package) for package in ("bough", "numba", "numpy", *installed())}}
 

@@ -18,7 +18,7 @@ PORTS = {"none": [], "on coordinates": ["angle", "rate"], "on a point": ["place"
 
 def steps(model: Model, rounds: int) -> dict[str, Any]:
     """{engine: {"min_us", "median_us"}} of a step of RK4: one a call from Python, and by the compiled loop alone; and of a call
-    that takes no step: of a long step the difference of the first two is lost in what else the machine does."""
+    that takes no step: the difference of the first two is lost in noise if a step is long."""
     q, v = (rows[0] for rows in random_states(model, 1)[:2])
     one, many = (Simulator(model, method="rk4", dt=DT, sample_rate=1.0, q0=q, v0=v) for _ in range(2))
     n = max(4, MANY*100//max(100, model.nv))                            # short enough that another process seldom disturbs it

@@ -118,9 +118,9 @@ def of_jsc(until: float, rounds: int) -> dict[str, Any]:
 
 
 def of_sampled_law(until: float, rounds: int) -> dict[str, Any]:
-    """What a stiff method pays for a law that is asked ten times a second, instead of all the time: wall times, spacecraft.  Its
-    jumps set the modes ringing, which takes shorter steps by any method: "least" are those that the error estimate asks for, if
-    each were as long as it accepts.  A limit of 0.1 s by itself takes none."""
+    """Cost of a law sampled at 10 Hz compared with a continuous one: wall times of the spacecraft. Its jumps excite the modes,
+    which need shorter steps with any method; a limit of 0.1 s alone does not. "least": the steps that the error estimate needs,
+    if each were as long as it accepts."""
     model, found = spacecraft().compile(), dict[str, Any]()
     methods: dict[str, Options] = {"radau": {"rtol": 1e-4, "atol": 1e-7}, "imex43": {"rtol": 1e-6, "atol": 1e-9},
                                    "imex4": {"dt": 0.02}}

@@ -49,7 +49,7 @@ RATIO = 100.0                                   # of its gearboxes
 
 
 def gearbox_arm(stiffness: float = 1e6) -> System:
-    """Seven links, each behind a gearbox that gives way, with a motor: its fastest motions are far above 100 Hz."""
+    """Seven links, each driven by a motor through a compliant gearbox: its fastest motions are far above 100 Hz."""
     s, parent = System("arm on gearboxes", gravity=(0, 0, -9.81)), None
     for k in range(7):
         mass = 6.0 - 0.6*k

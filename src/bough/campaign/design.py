@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bough.compile.layout import Floats
-from bough.errors import DescriptionError, nearest
+from bough.errors import DescriptionError, nearest, similar
 
 DRAWN = ("random", "latin-hypercube", "sobol", "saltelli")
 COUNTED = ("factorial", "corners", "one-at-a-time")
@@ -103,7 +103,7 @@ def make_design(kind: str, samples: int | None, dimensions: int, seed: int, leve
                 paths: Sequence[str]) -> Design:
     """A checked design; `samples` is optional for designs that determine it themselves."""
     if kind not in DESIGNS:
-        raise DescriptionError(f"campaign: design is {kind!r}{nearest(str(kind), DESIGNS)}; one of {', '.join(DESIGNS)}")
+        raise DescriptionError(f"campaign: design is {kind!r}{similar(str(kind), DESIGNS)}; give one of {', '.join(DESIGNS)}")
     if not isinstance(seed, int | np.integer) or seed < 0:
         raise DescriptionError(f"campaign: seed is {seed!r}; give a whole number, 0 or more")
     if not isinstance(levels, int) or levels < 2:

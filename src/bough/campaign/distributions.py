@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bough.compile.layout import Floats
-from bough.errors import DescriptionError, nearest
+from bough.errors import DescriptionError, nearest, similar
 
 HOW = ("set", "scale", "add")
 SHORT = {
@@ -100,8 +100,8 @@ def distribution(given: Any, path: str) -> Distribution:
                                "SciPy's, or a list of values")
     [(kind, options)] = given.items()
     if kind not in KINDS:
-        raise DescriptionError(f"campaign: vary '{path}': there is no distribution '{kind}'{nearest(str(kind), KINDS)}; one of "
-                               f"{', '.join(KINDS)}")
+        raise DescriptionError(f"campaign: vary '{path}': there is no distribution '{kind}'{similar(str(kind), KINDS)}; give one "
+                               f"of {', '.join(KINDS)}")
     if kind in SHORT and not isinstance(options, Mapping):
         options = dict(zip(SHORT[kind], list(options), strict=False)) if isinstance(options, Sequence) else {}
     elif kind in ("discrete", "table") and not isinstance(options, Mapping):
@@ -165,7 +165,7 @@ def _how(path: Any, given: Any) -> tuple[str, Any]:
     """Whether values are set, or scale or add to the value of the description; and the distribution."""
     if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], str):
         if given[0] not in HOW:
-            raise DescriptionError(f"campaign: vary '{path}': '{given[0]}'{nearest(given[0], HOW)}; one of {', '.join(HOW)}")
+            raise DescriptionError(f"campaign: vary '{path}': '{given[0]}'{similar(given[0], HOW)}; give one of {', '.join(HOW)}")
         return given[0], given[1]
     if isinstance(given, Mapping) and len(given) == 1 and next(iter(given)) in HOW:
         [(how, given)] = given.items()

@@ -26,7 +26,7 @@ from bough.campaign.distributions import Variation
 from bough.compile.coordinates import body_parameters, member_of
 from bough.compile.layout import Floats
 from bough.describe import Body, CentralGravity, System
-from bough.errors import BoughError, DescriptionError, StateError, nearest
+from bough.errors import BoughError, DescriptionError, StateError, nearest, similar
 from bough.flex import FlexibleBody
 from bough.model import Model
 
@@ -89,7 +89,7 @@ def target(model: Model, varied: Variation, law_values: Mapping[str, float], alt
         return _setting(model.system, varied, last)
     if owner == "laws":
         if last not in law_values:
-            raise DescriptionError(f"campaign: vary '{name}': the laws have no value '{last}'{nearest(last, law_values)}; name it "
+            raise DescriptionError(f"campaign: vary '{name}': the laws have no value '{last}'{similar(last, law_values)}; name it "
                                    "in law_values, with its usual value")
         return Target(varied, LAW, last, nominal=law_values[last])
     if last == "alternative":
@@ -110,7 +110,7 @@ def target(model: Model, varied: Variation, law_values: Mapping[str, float], alt
             raise DescriptionError(f"campaign: vary '{varied.path}': {error}") from None
         own = [each for each in known if each.startswith(f"{owner}.")]
         raise DescriptionError(
-            f"campaign: vary '{varied.path}': there is no such number{nearest(name, known)}"
+            f"campaign: vary '{varied.path}': there is no such number{similar(name, known)}"
             + (f"; '{owner}' has {', '.join(each.removeprefix(owner + '.') for each in own)}" if own else "")
         ) from None
     if found.value.size > 1 and not entry and varied.how != "scale":
@@ -164,7 +164,7 @@ def _moves(system: System, one: Target, other: Target) -> bool:
 def _alternative(varied: Variation, body: str, alternatives: Alternatives) -> Target:
     if body not in alternatives:
         raise DescriptionError(f"campaign: vary '{varied.path}': there are no alternatives of "
-                               f"'{body}'{nearest(body, alternatives)}; give them, alternatives={{'panel': [...]}}")
+                               f"'{body}'{similar(body, alternatives)}; give them, alternatives={{'panel': [...]}}")
     if varied.how != "set":
         raise DescriptionError(f"campaign: vary '{varied.path}': give numbers from 0 on, not how to {varied.how} one")
     return Target(varied, ALTERNATIVE, body, nominal=0.0)
@@ -199,8 +199,8 @@ def _other_body(body: Body, given: Any) -> Body:
 def _setting(system: System, varied: Variation, name: str) -> Target:
     usual = getattr(system.settings, name, None) if name in SETTINGS else None
     if name not in SETTINGS:
-        raise DescriptionError(f"campaign: vary '{varied.path}': there is no setting '{name}'{nearest(name, SETTINGS)}; one of "
-                               f"{', '.join(SETTINGS)}")
+        raise DescriptionError(f"campaign: vary '{varied.path}': there is no setting '{name}'{similar(name, SETTINGS)}; give one "
+                               f"of {', '.join(SETTINGS)}")
     if usual is None and varied.how != "set":
         raise DescriptionError(f"campaign: vary '{varied.path}': the system's settings have no {name} to {varied.how}; give its "
                                "values")

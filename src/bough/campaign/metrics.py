@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bough.errors import DescriptionError, nearest
+from bough.errors import DescriptionError, similar
 
 if TYPE_CHECKING:
     from bough.compile.layout import Floats
@@ -145,7 +145,7 @@ def _check(node: ast.expr, refuse: Callable[[str], None]) -> None:
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         take = node.func.id
         if take not in TAKES:
-            refuse(f"there is no '{take}'{nearest(take, TAKES)}; one of {', '.join(TAKES)}")
+            refuse(f"there is no '{take}'{similar(take, TAKES)}; give one of {', '.join(TAKES)}")
         _, needed, further = TAKES[take]
         given = {keyword.arg: keyword.value for keyword in node.keywords}
         if len(node.args) != 1 or not isinstance(_inner(node.args[0]), str):
@@ -262,7 +262,7 @@ def requirement(given: Any, metrics: Sequence[str]) -> Requirement:
     found = Requirement(**given)
     if found.metric not in metrics:
         raise DescriptionError(f"campaign: requirement on '{found.metric}', which is no "
-                               f"metric{nearest(str(found.metric), metrics)}; the metrics are {', '.join(metrics) or 'none'}")
+                               f"metric{similar(str(found.metric), metrics)}; the metrics are {', '.join(metrics) or 'none'}")
     if found.below is None and found.above is None:
         raise DescriptionError(f"campaign: requirement on '{found.metric}': give below, above, or both")
     if not 0.0 < found.probability <= 1.0:

@@ -12,8 +12,6 @@ bench_app = typer.Typer(help="Measure speed, side by side with other installed e
 
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
 Quick = Annotated[bool, typer.Option("--quick", help="fewer repetitions")]
-ALL = ("forward", "calls", "flexible", "loops", "momentum", "jsc", "operators", "cost", "derivatives", "auto", "gym",
-       "campaign", "connections", "orbit", "stiff", "structures")
 
 
 def measure(name: str, *, json: bool = False, **options: Any) -> None:
@@ -26,11 +24,12 @@ def measure(name: str, *, json: bool = False, **options: Any) -> None:
 
 @bench_app.callback()
 def bench(context: typer.Context) -> None:
-    """Without a subcommand, run every benchmark: `bough bench forward`, `calls`, `flexible`, `loops`, `momentum`, `jsc`,
-    `operators`, `cost`, `derivatives`, `auto`, `gym`, `campaign`, `connections`, `orbit`, `stiff`,
-    `structures`."""
-    for name in ALL if context.invoked_subcommand is None else ():
-        measure(name)
+    """Without a subcommand, run every benchmark."""
+    if context.invoked_subcommand is None:
+        from bough.bench.bench_tables import REPORTS
+
+        for name in REPORTS:
+            measure(name)
 
 
 @bench_app.command("forward")
@@ -91,31 +90,25 @@ def bench_jsc(
     measure("jsc", json=json, cases=cases, seconds=seconds, quick=quick, plot=plot)
 
 
-@bench_app.command("cost")
-def bench_cost(
-    json: Json = False,
-    quick: Annotated[bool, typer.Option("--quick", help="fewer mode counts")] = False,
-    plot: Annotated[Path | None, typer.Option(help="folder for the paper's figure 2")] = None,
-) -> None:
-    """Multiplications and additions of O(N) and dense dynamics, counted as they run, against the formulas of Jain and Rodriguez."""
-    measure("cost", json=json, quick=quick, plot=plot)
+def _plotted(name: str, quick_help: str, plot_help: str) -> Callable[[bool, bool, Path | None], None]:
+    """The command of a benchmark that can draw its figure."""
+
+    def command(
+        json: Json = False,
+        quick: Annotated[bool, typer.Option("--quick", help=quick_help)] = False,
+        plot: Annotated[Path | None, typer.Option(help=plot_help)] = None,
+    ) -> None:
+        measure(name, json=json, quick=quick, plot=plot)
+
+    return command
 
 
-@bench_app.command("auto")
-def bench_auto(
-    json: Json = False,
-    quick: Quick = False,
-    plot: Annotated[Path | None, typer.Option(help="folder for the plot of the crossover")] = None,
-) -> None:
-    """O(N) and dense dynamics of thirty systems, the choice of "auto", and its cost."""
-    measure("auto", json=json, quick=quick, plot=plot)
-
-
-@bench_app.command("stiff")
-def bench_stiff(
-    json: Json = False,
-    quick: Annotated[bool, typer.Option("--quick", help="short runs, fewer repetitions")] = False,
-    plot: Annotated[Path | None, typer.Option(help="folder for the plot of error against wall time")] = None,
-) -> None:
-    """Error against wall time of all methods on stiff systems, the cost of an implicit step, and Exudyn's generalized-alpha."""
-    measure("stiff", json=json, quick=quick, plot=plot)
+for _name, _quick, _plot, _help in (
+    ("cost", "fewer mode counts", "folder for the paper's figure 2",
+     "Multiplications and additions of O(N) and dense dynamics, counted as they run, against the formulas of Jain and Rodriguez."),
+    ("auto", "fewer repetitions", "folder for the plot of the crossover",
+     'O(N) and dense dynamics of thirty systems, the choice of "auto", and its cost.'),
+    ("stiff", "short runs, fewer repetitions", "folder for the plot of error against wall time",
+     "Error against wall time of all methods on stiff systems, the cost of an implicit step, and Exudyn's generalized-alpha."),
+):
+    bench_app.command(_name, help=_help)(_plotted(_name, _quick, _plot))

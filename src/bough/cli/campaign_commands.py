@@ -51,9 +51,8 @@ def campaign(
     _print_report(kept, as_json)
 
 
-def _run(
-    study: "Campaign", store: Path, threads: int | None, workers: int | None, scheduler: str | None, block: int | None
-) -> "Store":
+def _run(study: "Campaign", store: Path, threads: int | None, workers: int | None, scheduler: str | None,
+         block: int | None) -> "Store":
     from bough.campaign.runner import run_campaign
 
     if workers is None and scheduler is None:
@@ -77,7 +76,7 @@ def _run(
 
 
 def check_together(options: dict[str, Any]) -> None:
-    """Raise for options that say different things of one matter."""
+    """Raise for options that contradict each other."""
     given = [f"{name} {value}" for name, value in options.items() if value is not None]
     if len(given) > 1:
         raise StateError(f"{' and '.join(given)}: give one of {', '.join(options)}")
@@ -124,7 +123,7 @@ def _recorded(study: "Campaign", number: int, store: Path) -> str:
         kept = study.open_store(store).sample(number)
         same = kept is not None and np.array_equal(kept, [*found.values[0], *found.metrics[0]], equal_nan=True)
         lines.append("the store does not have it yet" if kept is None else "the same bits as in the store" if same else
-                     f"not the bits that {store} has: bough or a library under it is another version")  # fmt: skip
+                     f"not the bits that {store} has: bough or a library under it is another version")
     return "\n".join([f"sample {number}", *lines])
 
 

@@ -110,7 +110,7 @@ def conclude(simulate: Callable[[], Result | SavedResult], target: Path, *, draw
 
 def finish(result: Result | SavedResult, target: Path, *, drawing: Drawing | None, replay: bool, quiet: bool) -> None:
     """Write the files of a result, and print its summary and their paths."""
-    paths = [target if getattr(result, "path", None) == target else result.save(target)]     # what was streamed is there already
+    paths = [target if getattr(result, "path", None) == target else result.save(target)]     # what was streamed has been written
     if drawing:
         paths += drawing.draw(target, target.parent, f"{target.stem}-")
     if replay:

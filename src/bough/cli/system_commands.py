@@ -59,7 +59,7 @@ def convert(
     given: dict[str, Any] = {"base": base, "limits": limits, "mimic": mimic, "inertias": inertias, "package_dirs": package_dir}
     options = {key: value for key, value in given.items() if value is not None}
     if options and file.suffix != ".urdf":
-        raise DescriptionError(f"{file}: {', '.join(options)} given, but it is no URDF file; leave out {', '.join(options)}")
+        raise DescriptionError(f"{file}: {', '.join(options)} given, but it is not a URDF file; leave out {', '.join(options)}")
     if target.suffix not in (".yaml", ".yml"):
         raise DescriptionError(f"{target}: is not the name of a YAML file; let it end in .yaml")
     system = bough.load_urdf(file, **options) if file.suffix == ".urdf" else read_system(file)
@@ -82,7 +82,7 @@ def fmu(
 
     system, laws = read(file)
     if any(laws.values()):
-        typer.echo(f"note: the laws of {file} are no part of the unit; its inputs come from outside", err=True)
+        typer.echo(f"note: the laws of {file} are not part of the unit; its inputs come from outside", err=True)
     typer.echo(f"wrote {build_fmu(system, output or Path(f'{file.stem}.fmu'), fmi=fmi, method=method, dt=dt)}")
 
 
@@ -111,7 +111,7 @@ def examples(
         return
     target = Path(path.name)
     if target.exists():
-        fail(f"{target}: is there already; remove it, or copy in another folder")
+        fail(f"{target}: already exists; remove it, or copy into another folder")
     target.write_bytes(path.read_bytes())
     typer.echo(f"wrote {target}; try: {'python' if target.suffix == '.py' else 'bough run'} {target}")
 

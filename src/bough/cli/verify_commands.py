@@ -1,7 +1,5 @@
 """`bough verify` and `bough audit`."""
 
-from __future__ import annotations
-
 import json as json_format
 import sys
 from pathlib import Path
@@ -15,9 +13,8 @@ from bough.cli.output import fail
 def verify(
     model: Annotated[
         Path | None,
-        typer.Argument(
-            help="your own system (YAML, URDF or script); default: the installation", show_default=False, metavar="MODEL"
-        ),
+        typer.Argument(help="your own system (YAML, URDF or script); default: the installation", show_default=False,
+                       metavar="MODEL"),
     ] = None,
     only: Annotated[
         list[str] | None,
@@ -62,6 +59,6 @@ def audit(
 
     found = bough.open_result(result).audit
     if found is None:
-        fail(f"{result}: holds no audit, since an older version of bough wrote it; run it again, or resume and save it")
+        fail(f"{result}: has no audit, since an older version of bough wrote it; run it again, or resume and save it")
     typer.echo(found.to_json() if json else str(found))
     sys.exit(0 if found.fine else 1)

@@ -23,7 +23,7 @@ from bough.compile.tables import Tables
 from bough.describe import Frame, System
 from bough.describe.numeric import shown
 from bough.describe.parts.port import ports_of
-from bough.errors import NotFiniteError, StateError, nearest
+from bough.errors import NotFiniteError, StateError, nearest, similar
 from bough.kernels.jit import load_or_compile
 from bough.kernels.lanes import DUAL, FOUR, ONE, Lanes
 from bough.kernels.linker import FAILED, link, raise_failure
@@ -411,7 +411,7 @@ def check_node(system: System, body: str, node: str | None) -> None:
         if flexible.inboard is None:
             raise StateError(f"body '{body}' is held at no node; name one, ('{body}', node): {', '.join(flexible.nodes.names)}")
     elif node not in flexible.nodes.names:
-        raise StateError(f"body '{body}': there is no node '{node}'{nearest(node, flexible.nodes.names)}; "
+        raise StateError(f"body '{body}': there is no node '{node}'{similar(node, flexible.nodes.names)}; "
                          f"its nodes are {', '.join(flexible.nodes.names)}")
 
 

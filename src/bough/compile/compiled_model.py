@@ -35,7 +35,7 @@ from bough.compile.signal_tables import feeds
 from bough.compile.tables import Tables, described_inputs
 from bough.describe import CentralGravity, System
 from bough.describe.parts.port import ports_of
-from bough.errors import StateError, nearest
+from bough.errors import StateError, similar
 
 Kept = TypeVar("Kept")
 
@@ -283,7 +283,7 @@ class CompiledModel:
     def body_index(self, body: str) -> int:
         """Index of a body in the description."""
         if not isinstance(body, str) or body not in self.names.bodies:
-            raise StateError(f"there is no body '{body}'{nearest(body, self.names.bodies)}; "
+            raise StateError(f"there is no body '{body}'{similar(body, self.names.bodies)}; "
                              f"the bodies are {', '.join(self.names.bodies)}")
         return self.names.bodies.index(body)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from bough.describe import Body, Friction, Lock, Prescribe, System
 from bough.describe.part import targets
 from bough.describe.parts.connection import detachable, separation_of
-from bough.errors import DescriptionError, ModelError, nearest
+from bough.errors import DescriptionError, ModelError, similar
 
 
 def coordinate_places(system: System) -> dict[str, tuple[int, int]]:
@@ -143,7 +143,7 @@ def members(changes: Mapping[str, Any] | None) -> int:
 def _split(key: str, system: System) -> tuple[str, str]:
     body, _, name = key.rpartition(".")
     if body not in system.bodies:
-        raise ModelError(f"parameter '{key}': there is no body '{body}'{nearest(body, system.bodies)}; "
+        raise ModelError(f"parameter '{key}': there is no body '{body}'{similar(body, system.bodies)}; "
                          "name it as 'body.parameter'")
     if any(body in tank.body_names for tank in system.tanks.values()):
         raise ModelError(f"parameter '{key}': '{body}' is the propellant of a tank, and {name} follows from how much there is; "
@@ -152,7 +152,7 @@ def _split(key: str, system: System) -> tuple[str, str]:
         raise ModelError(f"parameter '{key}': body '{body}' is flexible, and its {name} is that of its finite elements; vary its "
                          "place 'at', or compile a system for each flexible body")
     if name not in SHAPES:
-        raise ModelError(f"parameter '{key}': '{name}' cannot vary{nearest(name, SHAPES)}; one of {', '.join(SHAPES)} can")
+        raise ModelError(f"parameter '{key}': '{name}' cannot vary{similar(name, SHAPES)}; give one of {', '.join(SHAPES)}")
     return body, name
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough.compile.partition import Hinge
-from bough.errors import ModelError, nearest
+from bough.errors import ModelError, similar
 from bough.kernels.hinges import GAIN_SIZE, MODAL, NODE
 from bough.sweeps import fields as f
 from bough.sweeps import records as r
@@ -293,7 +293,7 @@ def detail(arrays: Arrays, name: str, index: int | None) -> str:
         return "\n".join(line for k in own for line in item_lines(arrays, "hinges", k))
     if name not in names:
         bodies = dict.fromkeys(hinge.joint for hinge in arrays.hinges[1:])
-        raise ModelError(f"the tables have no body and no section '{name}'{nearest(name, [*bodies, *names])}; sections are "
+        raise ModelError(f"the tables have no body and no section '{name}'{similar(name, [*bodies, *names])}; sections are "
                          f"{', '.join(dict.fromkeys(names.values()))}")
     section = names[name]
     places = [sections[section] for sections in arrays.places.values() if section in sections]

@@ -1,6 +1,4 @@
 """Write a system as a functional mock-up unit, by PythonFMU or PythonFMU3."""
-from __future__ import annotations
-
 import importlib
 import json
 import re

@@ -1,6 +1,4 @@
 """What runs in a co-simulation unit: a simulator, whose ports are the unit's variables. PythonFMU and PythonFMU3 call it."""
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -39,4 +39,4 @@ __all__ = [
     "Prescribe", "Prismatic", "RackAndPinion", "Rate", "Release", "Revolute", "Screw", "Shape", "Simulation", "Slosh", "Sphere",
     "Spherical", "Spline", "Stiffen", "Stop", "System", "Tank", "TimeTable", "Universal", "Weld", "Wheel", "Wrench",
     "json_schema", "load",
-]  # fmt: skip
+]

@@ -1,6 +1,4 @@
-"""The common ground of all descriptions: immutable values that report what is wrong with them in bough's words."""
-
-from __future__ import annotations
+"""The base of all descriptions: immutable values that check themselves and report errors in bough's own messages."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,7 +14,7 @@ Entry = TypeVar("Entry")
 
 
 class Fault(ValueError):
-    """Raised by a check that looks at several fields: `field` is the one to blame, the text a whole sentence."""
+    """Raised by a check that looks at several fields: `field` is the one at fault, the text a complete sentence."""
 
     def __init__(self, field: str, text: str) -> None:
         super().__init__(text)
@@ -33,7 +31,8 @@ class Description(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
     noun: ClassVar[str]         # what messages call it: the name of its class, if it does not say otherwise
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, *, init: bool = True, **options: Any) -> None:
+        """With init=False type checkers take the inherited __init__, not one made of the fields."""
         super().__init_subclass__(**options)
         cls.noun = vars(cls).get("noun", cls.__name__.lower())
 
@@ -58,7 +57,7 @@ class Description(BaseModel):
         return made
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, texts, lists and dicts that say the same; what has its default value is left out."""
+        """The same as plain numbers, strings, lists and dicts; fields with their default value are left out."""
         return self.model_dump(mode="json", exclude_defaults=True)
 
     def derived(self) -> tuple[str, ...]:
@@ -67,9 +66,8 @@ class Description(BaseModel):
 
     def __setattr__(self, field: str, value: Any) -> None:
         subject = subject_of(type(self), getattr(self, "name", None))
-        raise DescriptionError(
-            f"{subject}: {field} cannot become {shown(value)}, for descriptions do not change; make a new {self.noun}"
-        )
+        raise DescriptionError(f"{subject}: {field} cannot become {shown(value)}, for descriptions do not change; make a new "
+                               f"{self.noun}")
 
     def __delattr__(self, field: str) -> None:
         self.__setattr__(field, None)
@@ -92,7 +90,7 @@ def subject_of(kind: type[Description], name: Any) -> str:
 
 
 def _problems(kind: type[Description], detail: ErrorDetails, fields: Mapping[str, Any]) -> list[Problem]:
-    """One of pydantic's findings in bough's words; a finding inside a nested description keeps its own."""
+    """An error of pydantic as a Problem; one inside a nested description keeps its own text."""
     path, subject = detail["loc"], subject_of(kind, fields.get("name"))
     cause = detail.get("ctx", {}).get("error")
     if isinstance(cause, DescriptionError):
@@ -129,7 +127,7 @@ def mapping_schema(needed: dict[str, Any], **others: Any) -> dict[str, Any]:
 
 @contextmanager
 def under(*path: str | int) -> Iterator[None]:
-    """What is wrong with what is read inside is reported with this path before its own."""
+    """Errors raised inside are reported with this path before their own."""
     try:
         yield
     except DescriptionError as error:
@@ -137,7 +135,7 @@ def under(*path: str | int) -> Iterator[None]:
 
 
 def read_each(read: Callable[[Any], Entry], entries: list[Any]) -> tuple[Entry, ...]:
-    """The entries of a list as `read` makes them; what is wrong with one is reported with its place in the list."""
+    """The entries of a list as `read` makes them; errors are reported with the index in the list."""
     made = []
     for index, entry in enumerate(entries):
         try:
@@ -151,12 +149,12 @@ def read_each(read: Callable[[Any], Entry], entries: list[Any]) -> tuple[Entry, 
 
 
 def unknown_key(key: Any, known: Any) -> str:
-    """The message for a key that nobody knows."""
+    """The message for an unknown key."""
     remedy = nearest(key, known).removeprefix(", ") or "the keys are " + ", ".join(known)
     return f"unknown key {shown(str(key))}; {remedy}"
 
 
 def refuse_unknown(given: Mapping[Any, Any], known: Collection[str], subject: str) -> None:
-    """Raise if a mapping has keys that nobody knows."""
+    """Raise if a mapping has unknown keys."""
     if unknown := [Problem(unknown_key(key, known), subject, (str(key),)) for key in given if key not in known]:
         raise DescriptionError(unknown)

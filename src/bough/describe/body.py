@@ -151,11 +151,9 @@ class Body(Description):
         shapes: Any = (),
     ) -> None:
         substance = {"mass": mass, "com": com, "inertia": inertia}
-        super().__init__(
-            name=name, parent=parent, joint=joint, at=at, orient=orient, idealized=idealized, flexible=flexible, node=node,
-            eta0=eta0, etadot0=etadot0, rest=rest, shapes=shapes,
-            **{key: value for key, value in substance.items() if value is not None},
-        )  # fmt: skip
+        super().__init__(name=name, parent=parent, joint=joint, at=at, orient=orient, idealized=idealized, flexible=flexible,
+                         node=node, eta0=eta0, etadot0=etadot0, rest=rest, shapes=shapes,
+                         **{key: value for key, value in substance.items() if value is not None})
 
     @field_validator("eta0", "etadot0", "rest", mode="before")
     @classmethod

@@ -64,7 +64,7 @@ def _read(path: str, _changed: int) -> Triangles:
     except Exception as error:                                  # of one of trimesh's many readers
         raise wrong_mesh(f"{path} cannot be read ({error}); give an STL, OBJ or other mesh file") from None
     if not len(found[1]):
-        raise wrong_mesh(f"{path} holds no triangles; give a file of a surface")
+        raise wrong_mesh(f"{path} has no triangles; give a file of a surface")
     whole = trimesh.Trimesh(*found, process=True)
     return np.array(whole.vertices, dtype=float), np.array(whole.faces, dtype=np.int64)
 
@@ -90,7 +90,7 @@ def unpack(text: str) -> Triangles:
         with np.load(BytesIO(base64.b64decode("".join(text.split()), validate=True)), allow_pickle=False) as arrays:
             vertices, faces = arrays["vertices"].astype(float), arrays["faces"].astype(np.int64)
     except (binascii.Error, OSError, ValueError, TypeError, KeyError, EOFError, BadZipFile) as error:
-        raise ValueError(f"is no mesh in base64 ({error}); give what to_yaml wrote, or the mesh file alone") from None
+        raise ValueError(f"is not a mesh in base64 ({error}); give what to_yaml wrote, or the mesh file alone") from None
     shaped = all(array.ndim == 2 and array.shape[1] == 3 and len(array) for array in (vertices, faces))
     if not shaped or faces.max() >= len(vertices):
         sizes = f"holds vertices {vertices.shape} and faces {faces.shape} that do not fit"
@@ -107,7 +107,7 @@ def solid(triangles: Triangles) -> Any:
 
 # ---- collada ---------------------------------------------------------------------------------------------------------------
 def read_collada(path: str) -> Triangles:
-    """The triangles of the scene in m; ValueError for what is no Collada file."""
+    """The triangles of the scene in m; ValueError if it is not a Collada file."""
     root = ElementTree.parse(path).getroot()
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]            # without the namespace
@@ -294,7 +294,7 @@ def _packed(value: Any) -> str:
     return packed
 
 
-class Shape(Description):
+class Shape(Description, init=False):
     """A shape fixed in the body frame, at `at` with the orientation `orient`. Its `color` is a matplotlib color name, or red,
     green, blue (and opacity) from 0 to 1. With a `density` [kg/m^3], it contributes to the mass of the body.
 
@@ -306,9 +306,6 @@ class Shape(Description):
     orient: Orientation = IDENTITY
     color: Annotated[Color, BeforeValidator(_color), WithJsonSchema(_COLOR)] | None = None
     density: Annotated[float, above_zero("kg/m^3")] | None = None
-
-    def __init__(self, **fields: Any) -> None:
-        super().__init__(**fields)
 
     def triangles(self) -> Triangles:
         """Its surface in the body frame: vertices (n, 3) and faces (m, 3), which are counter-clockwise from outside.
@@ -337,9 +334,8 @@ class Box(Shape):
 
     size: Annotated[tuple[float, float, float], BeforeValidator(_size), WithJsonSchema(VECTOR)]
 
-    def __init__(
-        self, size: VectorLike, at: VectorLike = ORIGIN, orient: Any = None, color: Any = None, density: float | None = None
-    ) -> None:
+    def __init__(self, size: VectorLike, at: VectorLike = ORIGIN, orient: Any = None, color: Any = None,
+                 density: float | None = None) -> None:
         super().__init__(size=size, at=at, orient=orient, color=color, density=density)
 
     def own_triangles(self) -> Triangles:
@@ -356,15 +352,8 @@ class Cylinder(Shape):
     radius: Annotated[float, above_zero("m")]
     length: Annotated[float, above_zero("m")]
 
-    def __init__(
-        self,
-        radius: float,
-        length: float,
-        at: VectorLike = ORIGIN,
-        orient: Any = None,
-        color: Any = None,
-        density: float | None = None,
-    ) -> None:
+    def __init__(self, radius: float, length: float, at: VectorLike = ORIGIN, orient: Any = None, color: Any = None,
+                 density: float | None = None) -> None:
         super().__init__(radius=radius, length=length, at=at, orient=orient, color=color, density=density)
 
     def own_triangles(self) -> Triangles:
@@ -380,9 +369,8 @@ class Sphere(Shape):
 
     radius: Annotated[float, above_zero("m")]
 
-    def __init__(
-        self, radius: float, at: VectorLike = ORIGIN, orient: Any = None, color: Any = None, density: float | None = None
-    ) -> None:
+    def __init__(self, radius: float, at: VectorLike = ORIGIN, orient: Any = None, color: Any = None,
+                 density: float | None = None) -> None:
         super().__init__(radius=radius, at=at, orient=orient, color=color, density=density)
 
     def own_triangles(self) -> Triangles:
@@ -401,16 +389,8 @@ class Mesh(Shape):
     scale: Annotated[tuple[float, float, float], BeforeValidator(_scale), WithJsonSchema(_SCALE)] = (1.0, 1.0, 1.0)
     npz: Annotated[str, BeforeValidator(_packed)] | None = None
 
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        scale: float | VectorLike = 1.0,
-        at: VectorLike = ORIGIN,
-        orient: Any = None,
-        color: Any = None,
-        density: float | None = None,
-        npz: str | None = None,
-    ) -> None:
+    def __init__(self, path: str | os.PathLike[str], scale: float | VectorLike = 1.0, at: VectorLike = ORIGIN, orient: Any = None,
+                 color: Any = None, density: float | None = None, npz: str | None = None) -> None:
         super().__init__(path=path, scale=scale, at=at, orient=orient, color=color, density=density, npz=npz)
 
     def own_triangles(self) -> Triangles:
@@ -526,8 +506,5 @@ def _schema(form: str) -> dict[str, Any]:
 
 
 _SHAPE = {"anyOf": [_schema(form) for form in FORMS]}
-ShapesField = Annotated[
-    tuple[Annotated[Shape, PlainSerializer(write_shape)], ...],
-    BeforeValidator(read_shapes),
-    WithJsonSchema({"anyOf": [{"type": "array", "items": _SHAPE}, *_SHAPE["anyOf"], {"type": "null"}]}),
-]
+ShapesField = Annotated[tuple[Annotated[Shape, PlainSerializer(write_shape)], ...], BeforeValidator(read_shapes),
+                        WithJsonSchema({"anyOf": [{"type": "array", "items": _SHAPE}, *_SHAPE["anyOf"], {"type": "null"}]})]

@@ -27,14 +27,14 @@ def reference_problems(system: SystemView) -> list[Problem]:
     ["body 'hand': parent 'bom' is not a body of the system, did you mean 'boom'?"]
     """
     found = list(islice(_found(system), SHOWN))                 # no more: each wrong name is compared with all names
-    return found if len(found) < SHOWN else [*found[:-1], Problem("there are more such problems; mend these first")]
+    return found if len(found) < SHOWN else [*found[:-1], Problem("there are more such problems; fix these first")]
 
 
 def _found(system: SystemView) -> Iterator[Problem]:
     places = [Mounting(f"body {body.name!r}", ("bodies", i), body.parent, body.node, "a joint", "parent")
-              for i, body in enumerate(system.bodies.values()) if body.parent is not None]  # fmt: skip
+              for i, body in enumerate(system.bodies.values()) if body.parent is not None]
     parts = [(subject_of(type(part), part.name), (kind.key, i), part)
-             for kind in PARTS for i, part in enumerate(system.of(kind).values())]  # fmt: skip
+             for kind in PARTS for i, part in enumerate(system.of(kind).values())]
     for subject, path, part in parts:
         for body, node, turning, side in part.attachments():
             owner, where = (f"{subject}: {side}", (*path, side)) if side else (subject, path)
@@ -45,7 +45,7 @@ def _found(system: SystemView) -> Iterator[Problem]:
     yield from _rings(system.bodies)
     yield from (problem for i, body in enumerate(system.bodies.values()) for problem in unsupported(i, body))
     yield from (Problem(text, place.subject, (*place.path, place.key if place.node is None else "node")) for place in places
-                if place.body in system.bodies and (text := mounting_defect(system.bodies[place.body], place)))  # fmt: skip
+                if place.body in system.bodies and (text := mounting_defect(system.bodies[place.body], place)))
 
 
 class Mounting(NamedTuple):
@@ -88,9 +88,8 @@ def _rings(bodies: Mapping[str, Body]) -> list[Problem]:
 
 # ---- flexible checks -------------------------------------------------------------------------------------------------------
 _FIXED = 1e-12  # of the largest translation of any node
-_NO_ROTATION = (
-    "the elements do not tell the rotation there; name another node, or make this one of several mesh points that span a triangle"
-)
+_NO_ROTATION = ("the elements do not define the rotation there; name another node, or make this one of several mesh points that "
+                "span a triangle")
 
 
 def unsupported(index: int, body: Body) -> Iterator[Problem]:

@@ -1,9 +1,7 @@
-"""YAML in and out: safe, exact in every number, and with the line of whatever is wrong.
+"""Reading and writing YAML: safe, exact in every number, with line numbers in errors.
 
 The whole of a description as one value: what a YAML file holds, key by key.
 """
-
-from __future__ import annotations
 
 import gc
 import math
@@ -34,7 +32,7 @@ _RULES = [                                                       # YAML 1.2: 1e-
     ("int", re.compile(r"[-+]?[0-9]+"), "-+0123456789"),
     ("float", _FLOAT, "-+.0123456789"),
     ("merge", re.compile(r"<<"), "<"),
-]  # fmt: skip
+]
 
 MOST_REPEATED = 1_000_000           # values that aliases may stand for in a file: nested ones multiply
 _PARSERS: tuple[Any, ...] = (Composer, yaml.CSafeLoader) if yaml.__with_libyaml__ else (yaml.SafeLoader,)
@@ -249,7 +247,7 @@ def _texts(value: Any) -> Any:
     return () if value is None else [value] if isinstance(value, str) else value
 
 
-class DocumentHead(Description):
+class DocumentHead(Description, init=False):
     """What a YAML file holds besides the lists of parts."""
 
     noun: ClassVar[str] = "system"
@@ -259,9 +257,6 @@ class DocumentHead(Description):
     bodies: Annotated[tuple[Annotated[Body, BeforeValidator(Body.from_mapping)], ...], BeforeValidator(_entries)] = ()
     simulation: Annotated[Simulation, BeforeValidator(Simulation.from_mapping)] | None = None
     notes: Annotated[tuple[Text, ...], BeforeValidator(_texts)] = ()
-
-    def __init__(self, **fields: Any) -> None:
-        super().__init__(**fields)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, texts, lists and dicts, with the format and the name always there."""
@@ -297,7 +292,7 @@ def _body_in(folder: Path, body: Any) -> Any:
 def beside(data: dict[str, Any], folder: Path) -> dict[str, Any]:
     """The data of a system for a YAML file in a folder: the names of mesh files within the folder start there."""
     bodies = [body | {"shapes": body_shapes.beside(body["shapes"], folder)} if "shapes" in body else body
-              for body in data.get("bodies", [])]  # fmt: skip
+              for body in data.get("bodies", [])]
     return data | {"bodies": bodies} if bodies else data
 
 

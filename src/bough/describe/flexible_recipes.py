@@ -189,7 +189,7 @@ Direction = Annotated[str, BeforeValidator(_word), _one_of(AXES)]
 
 
 class FlexibleRecipe(Description):
-    """What a flexible body is made of. Defaults are the maker's own; it gets what was given, and nothing else."""
+    """The keywords of a flexible body. Defaults are those of the maker, which gets only the keywords that were given."""
 
     files: ClassVar[tuple[str, ...]] = ()  # the keywords whose texts are names of files
 
@@ -451,7 +451,7 @@ def write_flexible(body: FlexibleBody | None) -> dict[str, Any] | None:
     try:
         if recipe is not None:
             return {recipe.kind: RECIPES[recipe.kind].from_mapping(recipe.keywords).given()}
-    except DescriptionError:                                    # the words of the file format have no room for it
+    except DescriptionError:                                    # the file format cannot express it
         pass
     return {"npz": base64.b64encode(to_npz(body)).decode("ascii")}
 
@@ -484,7 +484,7 @@ def _resolved(folder: Path, value: Any) -> Any:
 
 
 def _made(kind: str, given: Any) -> FlexibleBody:
-    """What a maker makes; whatever it complains about is a problem of this body."""
+    """The body that a maker returns; its errors are reported as problems of this body."""
     try:
         recipe = RECIPES[kind].from_mapping(given)
     except DescriptionError:

@@ -89,10 +89,8 @@ class Joint(Description):
         q0: Any = None,
         v0: Any = None,
     ) -> None:
-        super().__init__(
-            translations=translations, rotations=rotations, name=name, stiffness=stiffness, damping=damping,
-            rest=rest, torque=torque, motion=motion, q0=q0, v0=v0,
-        )  # fmt: skip
+        super().__init__(translations=translations, rotations=rotations, name=name, stiffness=stiffness, damping=damping, rest=rest,
+                         torque=torque, motion=motion, q0=q0, v0=v0)
 
     @field_validator("stiffness", "damping", "rest", "torque", mode="before")
     @classmethod
@@ -105,8 +103,8 @@ class Joint(Description):
         if info.field_name == "rest" and info.data.get("stiffness") is None:
             raise ValueError(f"is {shown(value)} but there is no spring; give stiffness too")
         if info.field_name in ("stiffness", "rest") and info.data["rotations"] == "spherical" and any(values[-3:]):
-            raise ValueError(f"is {shown(value)}, but a spherical rotation has no angles for a spring to act on; "
-                             "use Gimbal (rotations 'xyz'), or give 0 for its three entries")  # fmt: skip
+            raise ValueError(f"is {shown(value)}, but a spherical rotation has no angles for a spring to act on; use Gimbal "
+                             "(rotations 'xyz'), or give 0 for its three entries")
         return values if info.field_name == "torque" else numbers(values)
 
     @field_validator("motion", mode="before")
@@ -143,15 +141,15 @@ class Joint(Description):
             return self
         turns = self.motion[-3:] if self.spherical else (None,)
         if turns not in ((None,) * len(turns), (LOCKED,) * 3):
-            raise Fault("motion", f"motion is {shown(turns)} for wx, wy, wz, which are no angles; let them be free, or all three "
-                                  "'locked', or use Gimbal (rotations 'xyz')")  # fmt: skip
+            raise Fault("motion", f"motion is {shown(turns)} for wx, wy, wz, which are not angles; let them be free, or all three "
+                                  "'locked', or use Gimbal (rotations 'xyz')")
         for field, entries in (("q0", self.q0), ("v0", self.v0)):
             if entries is not None:
                 self._agree(field, entries)
         return self
 
     def _agree(self, field: str, entries: Floats) -> None:
-        """The start says nothing of what is prescribed, and no rate of what is locked."""
+        """Initial values must not set prescribed coordinates, nor rates of locked ones."""
         if all(self.prescribed):
             raise Fault(field, f"{field} is {shown(entries)}, but motion prescribes where the joint is; remove one of the two")
         for dof, entry, moved, held in zip(self.dofs, entries, self.prescribed, self.locked, strict=False):
@@ -455,7 +453,7 @@ def write_joint(joint: Joint) -> str | dict[str, Any]:
     """
     type_name, given = joint.shorthand()
     axes = {key: value if isinstance(value, str) else written(value) if isinstance(value[0], float) else list(map(written, value))
-            for key, value in given.items() if value}  # fmt: skip
+            for key, value in given.items() if value}
     dumped = joint.model_dump(mode="json", include=set(OPTIONS), exclude_defaults=True)
     options = {key: value[0] if isinstance(value, list) and len(value) == 1 else value for key, value in dumped.items()}
     return {"type": type_name, **axes, **options} if axes or options else type_name
@@ -464,8 +462,8 @@ def write_joint(joint: Joint) -> str | dict[str, Any]:
 def _tree_joint(value: Any) -> Joint:
     kind = value.get("type") if isinstance(value, Mapping) else getattr(value, "kind", value)
     if isinstance(kind, str) and kind == "distance":
-        raise ValueError(f"is {shown(value)}, but a distance closes a loop; give it to System.loop (in YAML: loops), "
-                         "and the body a joint, such as Free()")  # fmt: skip
+        raise ValueError(f"is {shown(value)}, but a distance closes a loop; give it to System.loop (in YAML: loops), and the body "
+                         "a joint, such as Free()")
     return read_joint(value)
 
 
@@ -480,7 +478,7 @@ def _schema(type_name: str, axis_keys: tuple[str, ...], option_keys: tuple[str, 
     forms = {
         "axis": numeric.AXIS, "normal": numeric.AXIS, "axes": numeric.AXES, "translations": numeric.AXES,
         "rotations": {"anyOf": [{"const": "spherical"}, numeric.AXES]},
-    }  # fmt: skip
+    }
     per_speed = {"anyOf": [{"type": "number"}, numeric.NUMBERS]}
     signals = {"anyOf": [SIGNAL, {"type": "array", "items": SIGNAL}]}
     motions = {"anyOf": [ENTRY, {"type": "array", "items": ENTRY}]}
@@ -491,6 +489,4 @@ def _schema(type_name: str, axis_keys: tuple[str, ...], option_keys: tuple[str, 
     return mapping_schema({}, **kind, **others) if type_name == "joint" else mapping_schema(kind, **others)
 
 
-JointField = Annotated[
-    Joint, BeforeValidator(_tree_joint), PlainSerializer(write_joint), WithJsonSchema({"anyOf": joint_schema()})
-]
+JointField = Annotated[Joint, BeforeValidator(_tree_joint), PlainSerializer(write_joint), WithJsonSchema({"anyOf": joint_schema()})]

@@ -68,10 +68,8 @@ def defect(mass: float, tensor: Tensor, idealized: bool) -> str:
     if mass == 0.0 and largest > 0.0:
         return f"{texts} but mass is 0.0 kg; give a mass, or idealized=True if this is meant"
     if smallest + middle < largest * (1.0 - _TRIANGLE):
-        return (
-            f"{texts}, and no body has one larger than the sum of the others; give the inertia about the mass center, "
-            "or idealized=True if this is meant"
-        )
+        return (f"{texts}, and no body has one larger than the sum of the others; give the inertia about the mass center, or "
+                "idealized=True if this is meant")
     return ""
 
 
@@ -179,7 +177,7 @@ def mass_problems(given: Mapping[str, Any], flexible: FlexibleBody) -> list[Prob
     scales = {"mass": flexible.mass, "com": size, "inertia": moment}
     wrong = [key for key in given if np.abs(np.subtract(given[key], known[key])).max() > _SAME * scales[key]]
     return [Problem(f"{key} is {_rounded(given[key])} {_UNITS[key]}, but the finite elements have {_rounded(known[key])} "
-                    f"{_UNITS[key]}; leave {key} out, or correct the flexible body", path=(key,)) for key in wrong]  # fmt: skip
+                    f"{_UNITS[key]}; leave {key} out, or correct the flexible body", path=(key,)) for key in wrong]
 
 
 def _rounded(value: Any) -> str:

@@ -58,9 +58,7 @@ class TimeTable(Description):
 
     noun: ClassVar[str] = "table"
     times: Annotated[Floats, BeforeValidator(increasing), WithJsonSchema(NUMBERS | {"minItems": 1})]
-    values: Annotated[
-        Rows, BeforeValidator(_rows), WithJsonSchema({"anyOf": [NUMBERS, {"type": "array", "items": NUMBERS}]})
-    ]
+    values: Annotated[Rows, BeforeValidator(_rows), WithJsonSchema({"anyOf": [NUMBERS, {"type": "array", "items": NUMBERS}]})]
     kind: Annotated[Kind, among(Kind)] = "linear"
 
     def __init__(self, times: Any, values: Any, kind: str = "linear") -> None:
@@ -109,9 +107,8 @@ TABLE = mapping_schema({"times": _TIMES, "values": _VALUES}, kind={"enum": list(
 SIGNAL = {"anyOf": [{"type": "number"}, TABLE]}
 
 Signal = Annotated[float | TimeTable, BeforeValidator(signal), WithJsonSchema(SIGNAL)]
-VectorSignal = Annotated[
-    tuple[float, float, float] | TimeTable, BeforeValidator(vector_signal), WithJsonSchema({"anyOf": [VECTOR, TABLE]})
-]
+VectorSignal = Annotated[tuple[float, float, float] | TimeTable, BeforeValidator(vector_signal),
+                         WithJsonSchema({"anyOf": [VECTOR, TABLE]})]
 
 
 # ---- motions ---------------------------------------------------------------------------------------------------------------
@@ -154,13 +151,10 @@ def _terms(value: Any) -> tuple[tuple[float, float, float], ...]:
     return tuple(terms)
 
 
-class Motion(Description):
+class Motion(Description, init=False):
     """A position over time, for one coordinate of a joint. `keys` are the YAML keys of fields that have another name there."""
 
     keys: ClassVar[dict[str, str]] = {}
-
-    def __init__(self, **fields: Any) -> None:
-        super().__init__(**fields)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and lists under the keys of the YAML file.
@@ -249,11 +243,8 @@ class Harmonics(Motion):
     """
 
     keys: ClassVar[dict[str, str]] = {"terms": "harmonics"}
-    terms: Annotated[
-        tuple[tuple[float, float, float], ...],
-        BeforeValidator(_terms),
-        WithJsonSchema({"type": "array", "items": NUMBERS | {"minItems": 3, "maxItems": 3}, "minItems": 1}),
-    ]
+    terms: Annotated[tuple[tuple[float, float, float], ...], BeforeValidator(_terms),
+                     WithJsonSchema({"type": "array", "items": NUMBERS | {"minItems": 3, "maxItems": 3}, "minItems": 1})]
     mean: Number = 0.0
 
     def __init__(self, terms: Any, mean: float = 0.0) -> None:
@@ -291,11 +282,8 @@ class Pieces(Motion):
     """
 
     times: Annotated[Floats, BeforeValidator(increasing), WithJsonSchema(_TIMES)]
-    coefficients: Annotated[
-        tuple[Floats, ...],
-        BeforeValidator(_polynomials),
-        WithJsonSchema({"type": "array", "items": _POLYNOMIAL, "minItems": 1}),
-    ]
+    coefficients: Annotated[tuple[Floats, ...], BeforeValidator(_polynomials),
+                            WithJsonSchema({"type": "array", "items": _POLYNOMIAL, "minItems": 1})]
 
     def __init__(self, times: Any, coefficients: Any) -> None:
         super().__init__(times=times, coefficients=coefficients)
@@ -389,7 +377,7 @@ def read_entry(value: Any) -> Motion | TimeTable | str | None:
 def _schema(kind: type[Motion]) -> dict[str, Any]:
     own, keys = kind.model_json_schema(), {field: kind.keys.get(field, field) for field in kind.model_fields}
     forms = {needed: {keys[field]: form for field, form in own["properties"].items() if (field in own["required"]) == needed}
-             for needed in (True, False)}  # fmt: skip
+             for needed in (True, False)}
     return mapping_schema(forms[True], **forms[False])
 
 

@@ -177,7 +177,7 @@ AxisLike = str | VectorLike
 PRINCIPAL: dict[str, UnitVector] = {
     "x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0),
     "-x": (-1.0, 0.0, 0.0), "-y": (0.0, -1.0, 0.0), "-z": (0.0, 0.0, -1.0),
-}  # fmt: skip
+}
 _LETTERS = {direction: letter for letter, direction in PRINCIPAL.items()}
 _PARALLEL = 1e-8  # the sine of the angle below which two axes count as parallel
 

@@ -14,10 +14,7 @@ from bough.describe.numeric import AXIS, NUMBERS, PRINCIPAL, VECTOR, axis, items
 Quaternion = tuple[float, float, float, float]
 IDENTITY: Quaternion = (0.0, 0.0, 0.0, 1.0)
 _ORTHONORMAL = 1e-6  # how far a matrix may be from a rotation: six digits, as tools print them
-_REMEDY = (
-    "give a quaternion [x, y, z, w], a 3x3 matrix, {euler: xyz, degrees: [...]}, {axis: x, degrees: 90} "
-    "or {rotvec: [...]}"
-)
+_REMEDY = ("give a quaternion [x, y, z, w], a 3x3 matrix, {euler: xyz, degrees: [...]}, {axis: x, degrees: 90} or {rotvec: [...]}")
 
 
 def orientation(value: Any) -> Quaternion:
@@ -75,7 +72,7 @@ def rotation_matrix(given: Sequence[float] | np.ndarray) -> np.ndarray:
     x, y, z, w = np.asarray(given)/np.linalg.norm(given)
     return np.array([[1 - 2*(y*y + z*z), 2*(x*y - w*z), 2*(x*z + w*y)],
                      [2*(x*y + w*z), 1 - 2*(x*x + z*z), 2*(y*z - w*x)],
-                     [2*(x*z - w*y), 2*(y*z + w*x), 1 - 2*(x*x + y*y)]])  # fmt: skip
+                     [2*(x*z - w*y), 2*(y*z + w*x), 1 - 2*(x*x + y*y)]])
 
 
 def from_matrix(R: Any) -> Quaternion:
@@ -117,8 +114,8 @@ def from_euler(sequence: Any, angles: tuple[float, ...]) -> Quaternion:
     letters = sequence.lower() if isinstance(sequence, str) else ""
     plain = 1 <= len(letters) <= 3 and set(letters) <= set("xyz") and sequence in (letters, letters.upper())
     if not plain or any(a == b for a, b in pairwise(letters)):
-        raise ValueError(f"has the sequence {shown(sequence)}; give 1 to 3 letters such as xyz (fixed axes) or ZYX "
-                         "(body axes), neighbors different")  # fmt: skip
+        raise ValueError(f"has the sequence {shown(sequence)}; give 1 to 3 letters such as xyz (fixed axes) or ZYX (body axes), "
+                         "neighbors different")
     if len(angles) != len(letters):
         raise ValueError(f"has {len(angles)} angles for the sequence {sequence!r}; give {len(letters)}")
     result = IDENTITY
@@ -160,6 +157,6 @@ ORIENTATION = {
           for unit in ("degrees", "radians")),
         *(mapping_schema({"axis": AXIS, unit: _ANGLES}) for unit in ("degrees", "radians")),
     ]
-}  # fmt: skip
+}
 
 Orientation = Annotated[Quaternion, BeforeValidator(orientation), WithJsonSchema(ORIENTATION)]

@@ -1,11 +1,10 @@
-"""Parts of a system: what every kind of part has to say for itself.
+"""Parts of a system: the base class of all kinds of parts.
 
-A kind of part is one file, in `describe/parts` or, if it is a force element, in `describe/parts`. It holds all that is
-particular to the kind: what a person writes, its checks, its lines in printed summaries, and, of force elements, what the
-compiler, the results and the replay need of it, as plain data. The other rooms go through the registry `describe.parts.PARTS` and
-name no kind.
+A kind of part is one file in `describe/parts`. It contains everything specific to that kind: the description, its checks, its lines
+in printed summaries and, for force elements, what the compiler, the results and the replay need, as plain data. Other packages use
+the registry `describe.parts.PARTS` and name no kind.
 
-The names of coordinates and speeds, and what a name that an event or a stop gives stands for.
+Names of coordinates and speeds, and what the name in an event or a stop refers to.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -71,15 +70,12 @@ class Recorded(NamedTuple):
     limit: bool = False
 
 
-class Part(Description):
+class Part(Description, init=False):
     """A named part of a system."""
 
     key: ClassVar[str]          # of the list of such parts, in System and in YAML
     recorded: ClassVar[Mapping[str, Recorded]] = {}         # in results, by the name of the variable
     name: Text
-
-    def __init__(self, **fields: Any) -> None:
-        super().__init__(**fields)
 
     @classmethod
     def yaml_schema(cls) -> dict[str, Any] | None:
@@ -91,11 +87,11 @@ class Part(Description):
         return ()
 
     def check(self, system: SystemView) -> Iterator[Finding]:
-        """What is wrong with it in a complete system, besides bodies and nodes that are not there."""
+        """Errors of the part in a complete system, besides bodies and nodes that do not exist."""
         yield from ()
 
     def refused(self, system: SystemView) -> str:
-        """Why no model can be made of a system with it, if so: a sentence with its subject."""
+        """Why a system with it cannot be compiled, if so: a sentence with its subject."""
         return ""
 
     def load_line(self) -> str:
@@ -202,7 +198,7 @@ def all_speeds(system: SystemView) -> list[str]:
 
 
 def misnamed(system: SystemView, name: str, found: Sequence[Target]) -> str:
-    """What is wrong with a name that does not stand for one thing."""
+    """The error of a name that is unknown or ambiguous."""
     if found:
         owners = " and of ".join(repr(target.body.name) for target in found)
         return f"may be of body {owners}; give their joints other names"
@@ -216,5 +212,5 @@ def misnamed(system: SystemView, name: str, found: Sequence[Target]) -> str:
 
 
 def listed(known: Sequence[str]) -> str:
-    """The end of a message that lists what there is."""
+    """The end of a message that lists the known names."""
     return "; there are " + (", ".join(known[:9]) + (", ..." if len(known) > 9 else "") or "none yet")

@@ -50,11 +50,9 @@ Gravity = Annotated[tuple[float, float, float] | CentralGravity, BeforeValidator
 
 # ---- settings --------------------------------------------------------------------------------------------------------------
 Method = Literal["auto", "euler-cromer", "rk4", "imex2", "imex4", "dopri5", "imex43", "radau", "bdf", "lsoda"]
-Quantity = Literal[
-    "state", "pose", "velocity", "acceleration", "reactions", "energy", "momentum", "nodes", "strain", "stress", "strains",
-    "shapes", "wheels", "tanks", "exhaust", "torque", "orbit", "loops", "couplings", "friction", "drives", "elements", "inputs",
-    "outputs",
-]  # fmt: skip
+Quantity = Literal["state", "pose", "velocity", "acceleration", "reactions", "energy", "momentum", "nodes", "strain", "stress",
+                   "strains", "shapes", "wheels", "tanks", "exhaust", "torque", "orbit", "loops", "couplings", "friction", "drives",
+                   "elements", "inputs", "outputs"]
 Stabilize = Literal["projection", "baumgarte"] | Annotated[float, above_zero("rad/s")]
 FIXED_STEP = ("euler-cromer", "rk4", "imex2", "imex4")
 FIXED_STEP_OPTIONS = ("dt",)
@@ -146,10 +144,8 @@ class Simulation(Description):
         stabilize: Any = None,
         hold: Any = None,
     ) -> None:
-        super().__init__(
-            until=until, dt=dt, method=method, sample_rate=sample_rate, record=record, rtol=rtol, atol=atol, first_step=first_step,
-            max_step=max_step, stabilize=stabilize, hold=hold,
-        )  # fmt: skip
+        super().__init__(until=until, dt=dt, method=method, sample_rate=sample_rate, record=record, rtol=rtol, atol=atol,
+                         first_step=first_step, max_step=max_step, stabilize=stabilize, hold=hold)
 
     @model_validator(mode="after")
     def _check(self) -> Self:

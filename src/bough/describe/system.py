@@ -1,4 +1,4 @@
-"""The system as a text tree.
+"""The system and its outline as text.
 
 The system: bodies, loops, wheels, loads, force elements, events and stops, collected for compilation.
 """
@@ -385,7 +385,7 @@ class System:
         if name in others:
             noun = others[name].noun
             text = (f"there is a{'n' * (noun[0] in 'aeiou')} {noun} of this name already; give each "
-                    f"{noun if name in own else 'force element'} its own name")  # fmt: skip
+                    f"{noun if name in own else 'force element'} its own name")
             raise DescriptionError([Problem(text, subject_of(type(part), name), ("name",))])
         if isinstance(part, Body) and part.joint.name is not None:
             self._claim_joint_name(part, part.joint.name)
@@ -432,7 +432,7 @@ class System:
 def _packed(shape: Shape) -> Shape:
     try:
         return shape.packed() if isinstance(shape, Mesh) else shape
-    except DescriptionError:                                    # it is not to be had here either
+    except DescriptionError:                                    # its file cannot be read here either
         return shape
 
 

@@ -23,12 +23,12 @@ class Rates:
                 known = nearest(name, model.system.inputs) or f"; the inputs are {', '.join(model.system.inputs) or 'none'}"
                 raise StateError(f"there is no input '{name}'{known}")
         if model.system.tanks:
-            raise StateError(f"system '{model.system.name}' has tanks, whose masses are no states of x here; describe bodies of "
+            raise StateError(f"system '{model.system.name}' has tanks, whose masses are not states of x here; describe bodies of "
                              "constant mass instead")
         if model.holds:
             raise StateError(f"{', '.join(model.holds)} is held, and a function of x and u knows no time; let it be free")
         if model.system.tanks:
-            raise StateError(f"system '{model.system.name}' has tanks, whose mass is no part of x here; describe them as bodies")
+            raise StateError(f"system '{model.system.name}' has tanks, whose mass is not part of x here; describe them as bodies")
         self.model, self.nx = model, model.layout.nx
         places = ports_of(list(model.system.inputs.values()))
         self.ports = None if inputs is None else [i for name in inputs for i in range(places[name].start, places[name].stop)]

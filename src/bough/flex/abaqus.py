@@ -1,26 +1,25 @@
 """Bodies from Abaqus: matrices of *MATRIX GENERATE and of substructures (.mtx), nodes and sets from the input file (.inp)."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from bough.errors import DescriptionError
-from bough.flex.deck import Deck, Keyword, keywords, outline, read_deck, real, solid_elements
-from bough.flex.exported import Exported, condensed, labelled, turn_of
+from bough.flex.deck import Deck, Keyword, keywords, read_deck, real, with_mesh
+from bough.flex.exported import Exported, Places, condensed, labelled, turn_of
 from bough.flex.finite_elements import FiniteElements, rigid_motion
 from bough.flex.integrals import Array
+from bough.flex.matrix_files import mirrored
 from bough.flex.superelements import Superelement
-from bough.flex.texts import read_text
+from bough.flex.texts import read_text, refusals
 from bough.flex.units import units as units_of
 from bough.progress import working
 
 _SOURCE = "read_abaqus"
+_wrong = refusals(_SOURCE)
 _REMEDY = "give the path of a .mtx file"  # where one is missing
 _SUPPORT = 1e30  # on the diagonal: Abaqus writes 1e36 for a dof with a boundary condition
 
@@ -32,12 +31,9 @@ def read_abaqus(
     mass: str | Path | None = None,
     *,
     substructure: str | Path | None = None,
-    attach: Mapping[str, Any] | None = None,
-    inboard: str | None = None,
-    origin: Any = None,
-    spiders: Mapping[str, Any] | None = None,
     units: str = "SI",
     declared_mass: float | None = None,
+    **places: Unpack[Places],
 ) -> FiniteElements | Superelement:
     """A model from Abaqus files: the input file and the two matrices, or the matrices of a substructure.
 
@@ -51,13 +47,9 @@ def read_abaqus(
     deck = read_deck(path, _SOURCE)
     if substructure is not None:
         found = _substructure(Path(substructure), deck)
-        return found.in_units(unit).placed(attach=attach, inboard=inboard, origin=origin)
+        return found.in_units(unit).placed(declared_mass, **places)
     tables = [_table(_beside(path, given, kind), kind) for given, kind in ((stiffness, "STIF"), (mass, "MASS"))]
-    structure = _structure(deck, tables)
-    lines, faces = outline(deck, structure.labels)
-    solids = solid_elements(deck, structure.labels)
-    structure = replace(structure, lines=lines, faces=faces, sets=deck.node_sets, solids=solids).in_units(unit)
-    return structure.model(attach=attach, inboard=inboard, origin=origin, spiders=spiders, mass=declared_mass)
+    return with_mesh(_structure(deck, tables), deck).in_units(unit).model(mass=declared_mass, **places)
 
 
 def _beside(path: Path, given: str | Path | None, kind: str) -> Path:
@@ -65,10 +57,8 @@ def _beside(path: Path, given: str | Path | None, kind: str) -> Path:
         return Path(given)
     there = sorted(each for each in path.parent.glob("*.mtx") if re.fullmatch(rf"{re.escape(path.stem)}_?{kind}\d+", each.stem))
     if not there:
-        raise DescriptionError(
-            f"{_SOURCE}: there is no {path.stem}_{kind}1.mtx beside {path.name}; give stiffness=... and mass=..., files "
-            "of *MATRIX OUTPUT"
-        )
+        raise _wrong(f"there is no {path.stem}_{kind}1.mtx beside {path.name}; give stiffness=... and mass=..., files of *MATRIX "
+                     "OUTPUT")
     return there[-1]
 
 
@@ -81,18 +71,13 @@ def _table(path: Path, kind: str) -> Array:
         rows = values.reshape(-1, columns) if 0 < len(values) == columns * len(lines) else np.zeros((0, 0))
     except ValueError:
         wrong = next(i for i, line in enumerate(lines, start=1) if not _all_numbers(line))
-        raise DescriptionError(
-            f"{_SOURCE}: {path.name}, line {wrong} of its data, is not made of numbers; give a file of *MATRIX OUTPUT"
-        ) from None
+        raise _wrong(f"{path.name}, line {wrong} of its data, is not numeric; give a file of *MATRIX OUTPUT") from None
     if columns not in (3, 5) or not len(rows):
-        raise DescriptionError(
-            f"{_SOURCE}: {path.name} is no {kind.lower()} matrix of *MATRIX OUTPUT (3 or 5 numbers a line); export "
-            "FORMAT=COORDINATE or "
-            "MATRIX INPUT, and look whether the file is whole"
-        )
+        raise _wrong(f"{path.name} is not a {kind.lower()} matrix of *MATRIX OUTPUT (3 or 5 numbers a line); export "
+                     "FORMAT=COORDINATE or MATRIX INPUT, and check that the file is complete")
     places = rows[:, :-1]                                       # internal dofs of substructures are below zero
     if not np.isfinite(rows).all() or (places != np.floor(places)).any() or (np.abs(places) > 2**31).any():
-        raise DescriptionError(f"{_SOURCE}: {path.name} has a wrong number of a node or dof, or no finite entry; export it again")
+        raise _wrong(f"{path.name} has a wrong number of a node or dof, or no finite entry; export it again")
     return rows
 
 
@@ -112,7 +97,7 @@ def _all_numbers(line: str) -> bool:
 
 
 def _structure(deck: Deck, tables: list[Array]) -> Exported:
-    """The structure by named dofs, or by dofs in the order of nodes; its supports lifted, its internal dofs condensed."""
+    """The structure by named dofs, or by dofs in the order of nodes, without supports and with internal dofs condensed."""
     dofs, matrices = _named(tables) if all(table.shape[1] == 5 for table in tables) else _numbered(deck, tables)
     inside = (dofs[:, 0] <= 0) | ~np.isin(dofs[:, 1], range(1, 7))
     if inside.any():
@@ -124,11 +109,11 @@ def _structure(deck: Deck, tables: list[Array]) -> Exported:
     axes = _axes(found.labels, found.position, deck)
     if len(held):
         found = _lifted(found, found.per_node * np.searchsorted(found.labels, dofs[held, 0]) + dofs[held, 1] - 1, axes)
-        notes.append(f"{len(held)} dofs have supports (*BOUNDARY), which are lifted: the body is free")
+        notes.append(f"{len(held)} dofs have supports (*BOUNDARY), which are removed: the body is free")
     if deck.transforms:
         found = found.in_axes(axes)
     if deck.renumbered:
-        notes.append(f"nodes of several instances are counted through, 1 to {len(deck.labels)}, in the order of the instances")
+        notes.append(f"nodes of several instances are renumbered 1 to {len(deck.labels)}, in the order of the instances")
     return replace(found, notes=(*found.notes, *notes))
 
 
@@ -142,14 +127,12 @@ def _named(tables: list[Array]) -> tuple[Array, tuple[Any, Any]]:
 
 
 def _numbered(deck: Deck, tables: list[Array]) -> tuple[Array, tuple[Any, Any]]:
-    """The same of matrices by rows: 3 or 6 for each node that has elements, or as its elements say."""
+    """The same for matrices by row number: 3 or 6 dofs for each node that has elements, or as its elements require."""
     if any(table.shape[1] != 3 for table in tables):
-        raise DescriptionError(f"{_SOURCE}: stiffness and mass have different formats; export both with FORMAT=COORDINATE")
+        raise _wrong("stiffness and mass have different formats; export both with FORMAT=COORDINATE")
     size = int(max(table[:, :2].max() for table in tables))
     if min(table[:, :2].min() for table in tables) < 1:
-        raise DescriptionError(
-            f"{_SOURCE}: the matrices have internal dofs (rows below 1); export with FORMAT=MATRIX INPUT, which names them"
-        )
+        raise _wrong("the matrices have internal dofs (rows below 1); export with FORMAT=MATRIX INPUT, which names them")
     named = [node for _, _, elements in deck.elements for nodes in elements for node in nodes]
     used = np.unique(named) if named else deck.labels
     candidates = [dict.fromkeys(labels.tolist(), each) for labels in (used, deck.labels) for each in (3, 6)]
@@ -157,11 +140,8 @@ def _numbered(deck: Deck, tables: list[Array]) -> tuple[Array, tuple[Any, Any]]:
         if sum(each.values()) == size:
             stiffness, mass = (_symmetric(table[:, 0] - 1, table[:, 1] - 1, table[:, 2], size) for table in tables)
             return np.array([(label, i) for label in sorted(each) for i in range(1, each[label] + 1)]), (stiffness, mass)
-    raise DescriptionError(
-        f"{_SOURCE}: the matrices have {size} dofs for {len(used)} nodes with elements; these numbers do not tell which "
-        "dof is which: "
-        "export with FORMAT=MATRIX INPUT, which names nodes and dofs, or give the input file of the same model"
-    )
+    raise _wrong(f"the matrices have {size} dofs for {len(used)} nodes with elements; these numbers do not tell which dof is "
+                 "which: export with FORMAT=MATRIX INPUT, which names nodes and dofs, or give the input file of the same model")
 
 
 def _dofs_by_elements(deck: Deck) -> dict[int, int]:
@@ -175,14 +155,12 @@ def _dofs_by_elements(deck: Deck) -> dict[int, int]:
 
 
 def _symmetric(rows: Any, columns: Any, values: Array, size: int) -> Any:
-    """A matrix of which one triangle, or both, are given."""
+    """A symmetric matrix, given by one triangle or both."""
     from scipy.sparse import csr_array
 
     row, column = np.asarray(rows, dtype=int), np.asarray(columns, dtype=int)
     if not _both_triangles(row, column):
-        off = row != column
-        row, column = np.concatenate([row, column[off]]), np.concatenate([column, row[off]])
-        values = np.concatenate([values, values[off]])
+        row, column, values = mirrored(row, column, values)
     return csr_array((values, (row, column)), shape=(size, size))
 
 
@@ -195,7 +173,7 @@ def _both_triangles(row: Array, column: Array) -> bool:
 
 # ---- supports and axes -----------------------------------------------------------------------------------------------------
 def _lifted(found: Exported, held: Array, axes: Array) -> Exported:
-    """Supports have 1e36 on the diagonal, and all else as it was: what stood there lets rigid motion be without force.
+    """Restore the diagonal, where Abaqus writes 1e36 for a support: rigid motion must need no force.
 
     K_ii = - (sum over j /= i of K_ij r_j), r the rigid motion that moves dof i by 1 along its own axis.
     """
@@ -246,8 +224,8 @@ def _substructure(path: Path, deck: Deck) -> Superelement:
     places = dict(zip(deck.labels.tolist(), deck.position, strict=True))
     for node, dof in rows:
         if node > 0 and (node not in places or dof not in range(1, 7)):
-            wrong = f"keeps dof {dof}, which is no motion" if node in places else "has no coordinates in the input file"
-            raise DescriptionError(f"{_SOURCE}: node {node} of {path.name} {wrong}; give files of one model, with dofs 1 to 6")
+            wrong = f"keeps dof {dof}, not one of a motion" if node in places else "has no coordinates in the input file"
+            raise _wrong(f"node {node} of {path.name} {wrong}; give files of one model, with dofs 1 to 6")
     names = list(dict.fromkeys(node for node, _ in rows if node > 0))
     at = np.array([names.index(node) if node > 0 else -1 for node, _ in rows])
     component = np.array([dof - 1 if node > 0 else 0 for node, dof in rows])
@@ -262,10 +240,8 @@ def _user_element(path: Path) -> tuple[list[tuple[int, int]], dict[str, Array]]:
     entries = list(keywords(path, _SOURCE, _REMEDY))
     heads = [entry for entry in entries if entry.name == "USER ELEMENT"]
     if len(heads) != 1:
-        raise DescriptionError(
-            f"{_SOURCE}: {path.name} holds {len(heads)} *USER ELEMENT, not one; give the .mtx file of *SUBSTRUCTURE MATRIX OUTPUT "
-            "(FILE NAME=..., OUTPUT FILE=USER DEFINED), of one substructure"
-        )
+        raise _wrong(f"{path.name} holds {len(heads)} *USER ELEMENT, not one; give the .mtx file of *SUBSTRUCTURE MATRIX OUTPUT "
+                     "(FILE NAME=..., OUTPUT FILE=USER DEFINED), of one substructure")
     try:
         rows = _retained(path, heads[0])
         found = {
@@ -276,13 +252,11 @@ def _user_element(path: Path) -> tuple[list[tuple[int, int]], dict[str, Array]]:
     except DescriptionError:
         raise
     except (ValueError, IndexError):
-        raise DescriptionError(f"{_SOURCE}: {path.name} has a line that is not made of numbers; look whether it is whole") from None
+        raise _wrong(f"{path.name} has a line that is not numeric; check that it is complete") from None
     kinds = ("STIFFNESS", "MASS", *(["VISCOUS DAMPING"] if "VISCOUS DAMPING" in found else []))
     if other := [kind for kind, values in found.items() if kind not in kinds and any(values)]:
-        raise DescriptionError(
-            f"{_SOURCE}: {path.name} has a matrix of type {other[0] or 'none'}, which is not taken; write it without (STRUCTURAL "
-            "DAMPING=NO), and give ratios of damping, reduce(damping=...)"
-        )
+        raise _wrong(f"{path.name} has a matrix of type {other[0] or 'none'}, which is not supported; write it without (STRUCTURAL "
+                     "DAMPING=NO), and give ratios of damping, reduce(damping=...)")
     return rows, {kind: _triangle(path, kind, found.get(kind, []), len(rows)) for kind in kinds}
 
 
@@ -292,10 +266,8 @@ def _retained(path: Path, head: Keyword) -> list[tuple[int, int]]:
     nodes = [int(each) for each in re.findall(r"-?\d+", listed[1])] if listed else []
     count = int(head.options.get("NODES", len(nodes)) or 0)
     if not nodes or len(nodes) != count:
-        raise DescriptionError(
-            f"{_SOURCE}: {path.name} lists {len(nodes)} ELEMENT NODES in its comments, not {count or 'its nodes'}; give the whole "
-            ".mtx file of *SUBSTRUCTURE MATRIX OUTPUT, with its comments"
-        )
+        raise _wrong(f"{path.name} lists {len(nodes)} ELEMENT NODES in its comments, not {count or 'its nodes'}; give the whole "
+                     ".mtx file of *SUBSTRUCTURE MATRIX OUTPUT, with its comments")
     lines = [[int(each) for each in line if each] for line in head.lines]
     starts = {1: lines[0]} | {line[0]: line[1:] for line in lines[1:]}
     rows, current = [], starts[1]
@@ -311,10 +283,8 @@ def _triangle(path: Path, kind: str, values: list[float], size: int) -> Array:
         return np.array(values).reshape(size, size).T
     if len(values) != size * (size + 1) // 2:
         missing = f"write it with {kind}=YES" if not values else "give the whole file"
-        raise DescriptionError(
-            f"{_SOURCE}: the {kind.lower()} matrix of {path.name} holds {len(values)} numbers, not {size * (size + 1) // 2} for "
-            f"{size} dofs; {missing}"
-        )
+        raise _wrong(f"the {kind.lower()} matrix of {path.name} holds {len(values)} numbers, not {size * (size + 1) // 2} for "
+                     f"{size} dofs; {missing}")
     matrix = np.zeros((size, size))
     matrix[np.tril_indices(size)] = values
     return np.asarray(matrix + np.tril(matrix, -1).T)

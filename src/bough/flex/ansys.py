@@ -1,27 +1,25 @@
 """Bodies from Ansys: matrices as Matrix Market or Harwell-Boeing, the mapping of their dofs, and the nodes as text."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from bough.errors import DescriptionError
-from bough.flex.deck import Deck, outline
-from bough.flex.exported import Exported, labelled, with_missing
+from bough.flex.deck import Deck, with_mesh
+from bough.flex.exported import Exported, Places, labelled, with_missing
 from bough.flex.finite_elements import COMPONENTS, FiniteElements, rigid_motion
 from bough.flex.integrals import Array
 from bough.flex.matrix_files import HEAD, read_harwell_boeing, read_matrix_market
 from bough.flex.reduction import stiffness_share
-from bough.flex.texts import read_text
+from bough.flex.texts import read_text, refusals
 from bough.flex.units import units as units_of
 from bough.progress import working
 
 _SOURCE = "read_ansys"
+_wrong = refusals(_SOURCE)
 _LABELS = {"UX": 0, "UY": 1, "UZ": 2, "ROTX": 3, "ROTY": 4, "ROTZ": 5}
 
 
@@ -33,12 +31,9 @@ def read_ansys(
     *,
     mapping: str | Path | None = None,
     elements: str | Path | None = None,
-    attach: Mapping[str, Any] | None = None,
-    inboard: str | None = None,
-    origin: Any = None,
-    spiders: Mapping[str, Any] | None = None,
     units: str = "SI",
     declared_mass: float | None = None,
+    **places: Unpack[Places],
 ) -> FiniteElements:
     """A model from Ansys files.
 
@@ -52,10 +47,8 @@ def read_ansys(
     matrices = (_matrix(Path(mass), "mass"), _matrix(Path(stiffness), "stiffness"))
     structure = _structure(labels, position, angles, matrices, None if mapping is None else Path(mapping)).in_units(units_of(units))
     if elements is not None:
-        deck = Deck(labels, position, elements=_elements(Path(elements)))
-        lines, faces = outline(deck, structure.labels)
-        structure = replace(structure, lines=lines, faces=faces)
-    return structure.model(attach=attach, inboard=inboard, origin=origin, spiders=spiders, mass=declared_mass)
+        structure = with_mesh(structure, Deck(labels, position, elements=_elements(Path(elements))))
+    return structure.model(mass=declared_mass, **places)
 
 
 def _text(path: Path) -> str:
@@ -63,7 +56,7 @@ def _text(path: Path) -> str:
 
 
 def _matrix(path: Path, what: str) -> Any:
-    """A Matrix Market or Harwell-Boeing file; one triangle stands for both."""
+    """A matrix from a Matrix Market or Harwell-Boeing file; one triangle is enough."""
     from scipy.sparse import csr_array, tril
 
     text = _text(path)
@@ -72,10 +65,8 @@ def _matrix(path: Path, what: str) -> Any:
         if found.shape[0] != found.shape[1]:
             raise ValueError(f"it is {found.shape[0]} x {found.shape[1]}")
     except (ValueError, IndexError, OverflowError) as error:
-        raise DescriptionError(
-            f"{_SOURCE}: {path.name} is no whole Matrix Market or Harwell-Boeing file of the {what} matrix "
-            f"({' '.join(str(error).split())[:100]}); export it again"
-        ) from None
+        raise _wrong(f"{path.name} is not a complete Matrix Market or Harwell-Boeing file of the {what} matrix "
+                     f"({' '.join(str(error).split())[:100]}); export it again") from None
     lower = tril(found, -1)
     one_sided = abs(found - tril(found)).sum() == 0.0 or lower.nnz == 0
     whole = found + found.T - _diagonal(found) if one_sided and found.nnz > found.shape[0] else found
@@ -96,14 +87,14 @@ def _nodes(path: Path) -> tuple[Array, Array, Array]:
     except DescriptionError:
         raise
     except ValueError as error:
-        raise DescriptionError(f"{_SOURCE}: {path.name} has a damaged NBLOCK ({str(error)[:80]}); export it again") from None
+        raise _wrong(f"{path.name} has a damaged NBLOCK ({str(error)[:80]}); export it again") from None
     if not rows or any(not 0 <= row[0] < 2**53 for row in rows):
-        raise DescriptionError(f"{_SOURCE}: {path.name} is no table of nodes; give lines with number, x, y, z")
+        raise _wrong(f"{path.name} is not a table of nodes; give lines with number, x, y, z")
     table = np.array(rows)
     labels = table[:, 0].astype(int)
     numbers, counts = np.unique(labels, return_counts=True)
     if counts.max() > 1:
-        raise DescriptionError(f"{_SOURCE}: {path.name} gives node {numbers[counts.argmax()]} twice; give each node once")
+        raise _wrong(f"{path.name} gives node {numbers[counts.argmax()]} twice; give each node once")
     return labels, table[:, 1:4], table[:, 4:]
 
 
@@ -134,7 +125,7 @@ def _nblock(text: str) -> list[list[float]]:
             continue
         form = re.findall(r"(\d*)([IEFG])(\d+)", next(lines, "").upper())
         if len(form) < 2:
-            raise DescriptionError(f"{_SOURCE}: NBLOCK has no format such as (3i9,6e21.13e3) in the line after it; export it again")
+            raise _wrong("NBLOCK has no format such as (3i9,6e21.13e3) in the line after it; export it again")
         (count, _, narrow), (_, _, wide) = form[0], form[1]
         start, width = int(count or 1) * int(narrow), int(wide)
         for data in lines:
@@ -155,23 +146,20 @@ def _elements(path: Path) -> list[tuple[str, Array, list[list[int]]]]:
         number = re.sub(r"\D", "", parts[1])
         kind = kinds.get(parts[1][:3].upper(), "")
         if not all(each.isdigit() for each in parts[2:]) or (number and len(parts) - 2 < int(number)):
-            raise DescriptionError(
-                f"{_SOURCE}: {path.name} has the element {line.strip()[:60]!r}; give lines with number, type (Hex8, Tet4, ...) and "
-                "the numbers of its nodes"
-            )
+            raise _wrong(f"{path.name} has the element {line.strip()[:60]!r}; give lines with number, type (Hex8, Tet4, ...) and "
+                         "the numbers of its nodes")
         found.append((f"{kind}{number}", np.array([int(parts[0])]), [[int(each) for each in parts[2:]]]))
     return found
 
 
 def _structure(labels: Array, position: Array, angles: Array, matrices: tuple[Any, Any], mapping: Path | None) -> Exported:
-    """The structure in global axes; of several meanings that a vector may have, the one that rigid motion strains least."""
+    """The structure in global axes; if a vector can be read in several ways, the one that rigid motion strains least."""
     size = matrices[1].shape[0]
     axes = {int(label): _nodal_axes(each) for label, each in zip(labels, angles, strict=True) if each.any()}
 
     def made(nodes: Array, components: Array) -> Exported:
-        found = with_missing(
-            labelled(_SOURCE, labels.tolist(), position, (nodes, components), matrices), np.column_stack([nodes, components])
-        )
+        found = with_missing(labelled(_SOURCE, labels.tolist(), position, (nodes, components), matrices),
+                             np.column_stack([nodes, components]))
         return found.in_axes(np.array([axes.get(int(label), np.eye(3)) for label in found.labels])) if axes else found
 
     if mapping is not None and (named := _named_rows(_text(mapping))):
@@ -180,11 +168,8 @@ def _structure(labels: Array, position: Array, angles: Array, matrices: tuple[An
     known = set(labels.tolist())
     orders = [each for each in _orders(np.sort(labels), labels, vector, size) if set(each[0].tolist()) <= known]
     if not orders:
-        raise DescriptionError(
-            f"{_SOURCE}: the matrices have {size} dofs for {len(labels)} nodes; give 3 or 6 dofs for each, or a mapping= "
-            "file that names "
-            "the node and the label of each equation"
-        )
+        raise _wrong(f"the matrices have {size} dofs for {len(labels)} nodes; give 3 or 6 dofs for each, or a mapping= file that "
+                     "names the node and the label of each equation")
     return made(*orders[0]) if vector is None else min((made(*each) for each in orders), key=_grounding)
 
 
@@ -196,7 +181,7 @@ def _nodal_axes(angles: Array) -> Array:
 
 
 def _orders(ordered: Array, listed: Array, vector: Array | None, size: int) -> Iterator[tuple[Array, Array]]:
-    """What the equations may be, (nodes, components): node by node; or as a vector of nodes or of dofs says, either way."""
+    """Possible orders of the equations, (nodes, components): node by node, or by a vector of nodes or dofs, in either direction."""
     count = len(ordered)
     per_node = size // count if size % count == 0 else 0
     if vector is None:
@@ -254,4 +239,4 @@ def _vector(path: Path) -> Array:
         return np.asarray(found, dtype=float).ravel().astype(int)
     except (ValueError, IndexError, OverflowError):
         wanted = f"lines EQUATION NODE LABEL ({', '.join(_LABELS)} for {', '.join(COMPONENTS)}), or a vector of nodes"
-        raise DescriptionError(f"{_SOURCE}: {path.name} is no mapping of dofs; give {wanted}") from None
+        raise _wrong(f"{path.name} is not a mapping of dofs; give {wanted}") from None

@@ -19,8 +19,6 @@ through the foreshortening alone.
 Beams: straight, uniform or tapered, Euler-Bernoulli or Timoshenko, with a mass at the tip.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -84,9 +82,8 @@ def sections(length: float, given: dict[str, Any], *, timoshenko: bool, shear_fa
     GJ = known.get("GJ") or _product(known, "G", "J")
     polar = known.get("polar_inertia") or _sum(rotary_y, rotary_z)
     if GJ is not None and polar is None:
-        raise DescriptionError(
-            "beam: it can twist but has no inertia about its axis; give polar_inertia [kg m], or density with Iy and Iz"
-        )
+        raise DescriptionError("beam: it can twist but has no inertia about its axis; give polar_inertia [kg m], or density with "
+                               "Iy and Iz")
     if rotary_inertia and rotary_y is None:
         raise DescriptionError("beam: rotary inertia needs the sections; give density, Iy and Iz, or rotary_inertia=False")
     return Sections(
@@ -214,10 +211,9 @@ def bending_shapes(size: Array, shear: Array) -> tuple[Array, Array, Array, Arra
     deflection = np.stack([
         1 - 3 * x**2 + 2 * x**3 + f * (1 - x), h * (x - 2 * x**2 + x**3 + f / 2 * (x - x**2)),
         3 * x**2 - 2 * x**3 + f * x, h * (-(x**2) + x**3 - f / 2 * (x - x**2)),
-    ], axis=-1)  # fmt: skip
-    slope = np.stack(
-        [6 / h * (x**2 - x), 1 - 4 * x + 3 * x**2 + f * (1 - x), 6 / h * (x - x**2), 3 * x**2 - 2 * x + f * x], axis=-1
-    )
+    ], axis=-1)
+    slope = np.stack([6 / h * (x**2 - x), 1 - 4 * x + 3 * x**2 + f * (1 - x), 6 / h * (x - x**2), 3 * x**2 - 2 * x + f * x],
+                     axis=-1)
     curvature = np.stack([6 / h**2 * (2 * x - 1), (6 * x - 4 - f) / h, 6 / h**2 * (1 - 2 * x), (6 * x - 2 + f) / h], axis=-1)
     shear_strain = np.stack([zero - f / h, zero - f / 2, zero + f / h, zero - f / 2], axis=-1)
     return scale * deflection, scale * slope, scale * curvature, scale * shear_strain
@@ -230,9 +226,8 @@ def stiffness_per_length(x: Array, sections: Sections) -> Array:
 
 
 # ---- beam geometric --------------------------------------------------------------------------------------------------------
-def beam_geometric(
-    grid: BeamGrid, shapes: Array, *, start: int, mass: Array, extra: list[tuple[int, float, Array]], places: list[int], axes: Array
-) -> GeometricStiffness:
+def beam_geometric(grid: BeamGrid, shapes: Array, *, start: int, mass: Array, extra: list[tuple[int, float, Array]],
+                   places: list[int], axes: Array) -> GeometricStiffness:
     """The matrices of a beam, with dofs `shapes` in the beam's own axes, relative to node `start` of the grid.
 
     `mass` (E, 4) is at the Gauss points; `extra` lists (node, mass, mass center) of masses at nodes; `places` are the nodes of the
@@ -321,10 +316,8 @@ def beam(
     model = beam_model(length, **described)
     if boundary == "pinned" and not interfaces:
         interfaces = ("tip",)
-    return reduce(
-        model, boundary, modes=modes, interfaces=interfaces, damping=damping, variant=variant, stiffening=geometric_stiffness,
-        static=static, recover=recover,
-    )  # fmt: skip
+    return reduce(model, boundary, modes=modes, interfaces=interfaces, damping=damping, variant=variant,
+                  stiffening=geometric_stiffness, static=static, recover=recover)
 
 
 def beam_model(
@@ -389,9 +382,8 @@ def _fibers(grid: BeamGrid, young: Along | None, axes: Array, shapes: Array, fib
     places = np.array([np.asarray(each, dtype=float) for each in fibers.values()]).reshape(-1, 3)
     for i, (x, y, z) in enumerate(places):
         if not 0.0 <= x <= grid.node[-1]:
-            raise DescriptionError(
-                f"beam: the fiber {list(fibers)[i]!r} is at x = {x:g} m; give a place from 0 to {grid.node[-1]:g} m"
-            )
+            raise DescriptionError(f"beam: the fiber {list(fibers)[i]!r} is at x = {x:g} m; give a place from 0 to "
+                                   f"{grid.node[-1]:g} m")
         element = min(int(np.searchsorted(grid.node, x, side="right")) - 1, grid.n_elements - 1)
         share = (x - grid.node[element]) / (grid.node[element + 1] - grid.node[element])
         weights = np.array([np.prod([(share - b) / (a - b) for b in GAUSS if b != a]) for a in GAUSS])
@@ -402,9 +394,8 @@ def _fibers(grid: BeamGrid, young: Along | None, axes: Array, shapes: Array, fib
     return Recovery(np.array(list(fibers)), stress, strain, none, none)
 
 
-def _assemble(
-    grid: BeamGrid, cut: Sections, axes: Array, places: dict[str, float], inboard: str | None, tip: tuple[float, Array, Array]
-) -> FiniteElements:
+def _assemble(grid: BeamGrid, cut: Sections, axes: Array, places: dict[str, float], inboard: str | None,
+              tip: tuple[float, Array, Array]) -> FiniteElements:
     from scipy.sparse import diags_array, eye_array, kron
 
     turn = kron(eye_array(2 * len(grid.node)), axes, format="csr")  # dofs in the beam's axes to dofs in the body's
@@ -468,9 +459,8 @@ def _stations(length: float, elements: int, places: dict[str, float]) -> Array:
     """The nodes of the grid: equal elements, each moved or cut so that every named place is a node."""
     outside = [name for name, x in places.items() if not 0.0 <= x <= length]
     if outside:
-        raise DescriptionError(
-            f"beam: node {outside[0]!r} is at {places[outside[0]]} m; give a place from 0 to its length {length} m"
-        )
+        raise DescriptionError(f"beam: node {outside[0]!r} is at {places[outside[0]]} m; give a place from 0 to its length "
+                               f"{length} m")
     even = np.linspace(0.0, length, elements + 1)
     named = np.array(sorted(places.values()))
     far = np.abs(even[:, None] - named).min(axis=1) > 0.25 * length / elements
@@ -482,9 +472,8 @@ def _tip(mass: float, com: Any, inertia: Any) -> tuple[float, Array, Array]:
     given = np.asarray(inertia, dtype=float)
     tensor = given if given.shape == (3, 3) else np.diag(np.broadcast_to(given, 3) if given.ndim < 2 else np.full(3, np.nan))
     if not mass >= 0 or not np.isfinite(tensor).all() or np.linalg.eigvalsh(tensor)[0] < 0:
-        raise DescriptionError(
-            f"beam: tip_mass is {mass!r} and tip_inertia {inertia!r}; give a mass >= 0 and a positive 3x3 matrix or its diagonal"
-        )
+        raise DescriptionError(f"beam: tip_mass is {mass!r} and tip_inertia {inertia!r}; give a mass >= 0 and a positive 3x3 "
+                               "matrix or its diagonal")
     return float(mass), np.asarray(com, dtype=float), tensor
 
 

@@ -1,6 +1,4 @@
-"""Reduced bodies kept in files: NPZ, without pickles, with a key that tells what they were made of."""
-
-from __future__ import annotations
+"""Reduced bodies kept in files: NPZ, without pickles, with a key to what they were made from."""
 
 from collections.abc import Mapping
 from hashlib import sha256
@@ -15,7 +13,7 @@ from bough.flex.flexible_body import FlexibleBody
 
 
 def body_key(model: FiniteElements, options: Mapping[str, Any]) -> str:
-    """A text that no other model or choice of options has: a hash of matrices, places, attachments and options."""
+    """The key of a model and options: a hash of matrices, positions, attachments and options."""
     found = sha256(__version__.encode())
     for matrix in (model.mass, model.stiffness, model.links):
         if matrix is not None:
@@ -57,5 +55,5 @@ def cached(path: Path, key: str) -> FlexibleBody | None:
     try:
         with np.load(path, allow_pickle=False) as arrays:
             return FlexibleBody.from_arrays(dict(arrays)) if str(arrays["key"]) == key else None
-    except Exception:  # of NumPy, zip and zlib: it is made anew
+    except Exception:  # of NumPy, zip and zlib: it is made again
         return None

@@ -1,38 +1,26 @@
 """Bodies from CalculiX: matrices of *FREQUENCY, SOLVER=MATRIXSTORAGE (.sti, .mas, .dof), nodes from .inp or .frd."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from bough.errors import DescriptionError
-from bough.flex.deck import Deck, outline, read_deck, real, solid_elements
-from bough.flex.exported import labelled, with_missing
+from bough.flex.deck import Deck, read_deck, real, with_mesh
+from bough.flex.exported import Places, labelled, with_missing
 from bough.flex.finite_elements import FiniteElements
 from bough.flex.integrals import Array
-from bough.flex.texts import read_text
+from bough.flex.matrix_files import mirrored
+from bough.flex.texts import read_text, refusals
 from bough.flex.units import units as units_of
 from bough.progress import working
 
 _SOURCE = "read_calculix"
+_wrong = refusals(_SOURCE)
 
 
 @working("reading CalculiX files")
-def read_calculix(
-    job: str | Path,
-    *,
-    nodes: str | Path | None = None,
-    attach: Mapping[str, Any] | None = None,
-    inboard: str | None = None,
-    origin: Any = None,
-    spiders: Mapping[str, Any] | None = None,
-    units: str = "SI",
-    declared_mass: float | None = None,
-) -> FiniteElements:
+def read_calculix(job: str | Path, *, nodes: str | Path | None = None, units: str = "SI", declared_mass: float | None = None,
+                  **places: Unpack[Places]) -> FiniteElements:
     """A model from CalculiX files: `job` is their common name, with .sti, .mas and .dof next to it.
 
     Nodes, elements and sets come from `nodes` (.inp or .frd; by default job.inp). Write the matrices with
@@ -46,23 +34,18 @@ def read_calculix(
     _refuse_expanded(deck, rows)
     matrices = tuple(_matrix(stem.with_suffix(suffix), len(rows)) for suffix in (".mas", ".sti"))
     found = labelled(_SOURCE, deck.labels.tolist(), deck.position, (rows[:, 0], rows[:, 1] - 1), (matrices[0], matrices[1]))
-    lines, faces = outline(deck, found.labels)
-    solids = solid_elements(deck, found.labels)
-    whole = replace(with_missing(found, rows - [0, 1]), lines=lines, faces=faces, sets=deck.node_sets, solids=solids)
-    structure = whole.in_units(units_of(units))
-    return structure.model(attach=attach, inboard=inboard, origin=origin, spiders=spiders, mass=declared_mass)
+    structure = with_mesh(with_missing(found, rows - [0, 1]), deck).in_units(units_of(units))
+    return structure.model(mass=declared_mass, **places)
 
 
 def _refuse_expanded(deck: Deck, rows: Array) -> None:
-    """CalculiX makes solids out of shells and beams: the matrices are about nodes that no file lists."""
+    """CalculiX expands shells and beams into solids: its matrices then refer to nodes that no file lists."""
     kinds = sorted({kind for kind, _, _ in deck.elements if kind.startswith(("S", "B", "CP", "CA", "M3D", "T3D"))})
     unknown = rows[~np.isin(rows[:, 0], deck.labels), 0]
     if kinds and len(unknown):
-        raise DescriptionError(
-            f"{_SOURCE}: the model has elements {', '.join(kinds)}, which CalculiX expands into solids, and the matrices have dofs "
-            f"of their inner nodes ({unknown[0]}, ...), which have no place in the files; mesh it with solid elements (C3D20, "
-            "C3D10), or give its modes: bough.flex.from_modes"
-        )
+        raise _wrong(f"the model has elements {', '.join(kinds)}, which CalculiX expands into solids, and the matrices have dofs "
+                     f"of their inner nodes ({unknown[0]}, ...), which have no place in the files; mesh it with solid elements "
+                     "(C3D20, C3D10), or give its modes: bough.flex.from_modes")
 
 
 def _mesh(stem: Path, nodes: str | Path | None) -> Deck:
@@ -83,11 +66,11 @@ def _frd_nodes(path: Path) -> Deck:
                 labels.append(int(line[3:start]))
                 places.append([real(line[start + 12 * i : start + 12 + 12 * i].strip()) for i in range(3)])
             except ValueError:
-                raise DescriptionError(f"{_SOURCE}: {path.name} has the node {line.strip()[:60]!r}; write it anew") from None
+                raise _wrong(f"{path.name} has the node {line.strip()[:60]!r}; export it again") from None
         elif inside and line.startswith(" -3"):
             break
     if not labels:
-        raise DescriptionError(f"{_SOURCE}: {path.name} holds no nodes; give an .inp file, or an .frd file written as text")
+        raise _wrong(f"{path.name} has no nodes; give an .inp file, or an .frd file written as text")
     return Deck(np.array(labels, dtype=int), np.array(places))
 
 
@@ -99,9 +82,7 @@ def _dofs(path: Path) -> Array:
     except ValueError:
         rows = np.zeros((0, 0), dtype=int)
     if rows.ndim != 2 or rows.shape[1] != 2:
-        raise DescriptionError(
-            f"{_SOURCE}: {path.name} is not made of lines NODE.DOF; give what *FREQUENCY, SOLVER=MATRIXSTORAGE wrote"
-        )
+        raise _wrong(f"{path.name} does not consist of lines NODE.DOF; give what *FREQUENCY, SOLVER=MATRIXSTORAGE wrote")
     return rows
 
 
@@ -111,22 +92,13 @@ def _matrix(path: Path, size: int) -> Any:
     try:
         table = np.array(_text(path).split(), dtype=float).reshape(-1, 3)
     except ValueError:
-        raise DescriptionError(
-            f"{_SOURCE}: {path.name} is not made of lines ROW COLUMN VALUE; look whether the file is whole"
-        ) from None
+        raise _wrong(f"{path.name} does not consist of lines ROW COLUMN VALUE; check that the file is complete") from None
     row, column = table[:, :2].T.astype(int) - 1
     if len(table) == 0 or max(row.max(), column.max()) + 1 != size or min(row.min(), column.min()) < 0:
-        raise DescriptionError(
-            f"{_SOURCE}: {path.name} has {0 if not len(table) else max(row.max(), column.max()) + 1} dofs, but the .dof "
-            f"file lists {size}; "
-            "give files of one run, and look whether they are whole"
-        )
-    off = row != column
-    entries = (
-        np.concatenate([table[:, 2], table[off, 2]]),
-        (np.concatenate([row, column[off]]), np.concatenate([column, row[off]])),
-    )
-    return csr_array(entries, shape=(size, size))
+        raise _wrong(f"{path.name} has {0 if not len(table) else max(row.max(), column.max()) + 1} dofs, but the .dof file lists "
+                     f"{size}; give files of one run, and check that they are complete")
+    row, column, values = mirrored(row, column, table[:, 2])
+    return csr_array((values, (row, column)), shape=(size, size))
 
 
 def _text(path: Path) -> str:

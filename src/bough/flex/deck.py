@@ -1,10 +1,8 @@
 """Input files of Abaqus and CalculiX: keywords with their options and data lines; nodes, elements and sets out of them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import isfinite
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bough.errors import DescriptionError
+from bough.flex.exported import Exported
 from bough.flex.integrals import Array, tilde
 from bough.flex.recovery import SolidElements
 from bough.flex.texts import read_text
@@ -46,11 +45,11 @@ class Deck:
     sections: list[tuple[Array, str]] = field(default_factory=list)  # numbers of elements, material
     element_sets: dict[str, Array] = field(default_factory=dict)
     transforms: list[tuple[Array, str, list[float]]] = field(default_factory=list)  # nodes, kind, two points: axes of their dofs
-    renumbered: bool = False  # several instances, counted through
+    renumbered: bool = False  # several instances, whose nodes are renumbered
 
 
 def keywords(path: Path, source: str, remedy: str = "give the path of the input file", depth: int = 0) -> Iterator[Keyword]:
-    """The keywords of an input file and of those it includes; a keyword's line that ends in a comma goes on in the next."""
+    """The keywords of an input file and of those it includes; a keyword line that ends in a comma continues on the next."""
     if depth > 20:
         raise DescriptionError(f"{source}: {path.name} includes itself; correct its *INCLUDE lines")
     current: Keyword | None = None
@@ -97,16 +96,21 @@ def read_deck(path: Path, source: str) -> Deck:
         except DescriptionError:
             raise
         except (ValueError, IndexError, OverflowError):
-            raise DescriptionError(
-                f"{source}: {path.name} has a line under *{entry.name} that is not made of numbers; check the file"
-            ) from None
+            raise DescriptionError(f"{source}: {path.name} has a line under *{entry.name} that is not numeric; check the "
+                                   "file") from None
     try:
         found = reader.deck()
     except OverflowError:
-        raise DescriptionError(f"{source}: {path.name} has a node of a number that no tool gives; check the file") from None
+        raise DescriptionError(f"{source}: {path.name} has a node number that is too large; check the file") from None
     if not len(found.labels):
-        raise DescriptionError(f"{source}: {path.name} holds no *NODE; give the input file with the nodes of the model")
+        raise DescriptionError(f"{source}: {path.name} has no *NODE; give the input file with the nodes of the model")
     return found
+
+
+def with_mesh(structure: Exported, deck: Deck) -> Exported:
+    """The structure with the lines, faces, node sets and solid elements of its mesh."""
+    lines, faces = outline(deck, structure.labels)
+    return replace(structure, lines=lines, faces=faces, sets=deck.node_sets, solids=solid_elements(deck, structure.labels))
 
 
 def real(text: str) -> float:
@@ -124,7 +128,7 @@ def real(text: str) -> float:
 # ---- parts and instances ---------------------------------------------------------------------------------------------------
 @dataclass
 class _Mesh:
-    """What stands in one part, in one instance, or outside of both."""
+    """The contents of one part, of one instance, or of the file outside of both."""
 
     nodes: dict[int, Array] = field(default_factory=dict)
     elements: list[tuple[str, list[int], list[list[int]]]] = field(default_factory=list)
@@ -135,12 +139,12 @@ class _Mesh:
 
 
 class _Reader:
-    """Goes through the keywords; parts are kept until instances place them."""
+    """Processes the keywords; parts are stored until instances place them."""
 
     def __init__(self, source: str) -> None:
         self.source = source
         self.parts: dict[str, _Mesh] = {}
-        self.placed: list[tuple[str, _Mesh]] = [("", _Mesh())]  # instances by name; first what stands outside of them
+        self.placed: list[tuple[str, _Mesh]] = [("", _Mesh())]  # instances by name; first what is outside of them
         self.mesh = self.placed[0][1]
         self.motion: Array | None = None  # of the instance that is being read: (3, 4)
         self.system = _AT_REST
@@ -167,10 +171,8 @@ class _Reader:
             points = [real(each) for line in entry.lines[:2] for each in line if each]
             self.mesh.transforms.append((options.get("NSET", "").upper(), options.get("TYPE", "R").upper()[:1], points))
         elif name in ("NCOPY", "NFILL", "NMAP", "ELGEN", "ELCOPY"):
-            raise DescriptionError(
-                f"{self.source}: the input file makes its mesh by *{name}, which is not followed here; write the mesh out (in "
-                "Abaqus: a flat input file of the job)"
-            )
+            raise DescriptionError(f"{self.source}: the input file makes its mesh by *{name}, which is not supported; write the "
+                                   "mesh out (in Abaqus: a flat input file of the job)")
         else:
             self._mesh(entry)
 
@@ -194,10 +196,8 @@ class _Reader:
         mesh, options = self.mesh, entry.options
         if entry.name == "NODE":
             if entry.lines and all(len(line) == 7 and "." not in "".join(line) for line in entry.lines):
-                raise DescriptionError(
-                    f"{self.source}: the nodes have seven numbers a line, and none a decimal point ({', '.join(entry.lines[0])}); "
-                    "write decimal points, not commas"
-                )
+                raise DescriptionError(f"{self.source}: the nodes have seven numbers a line, and none a decimal point "
+                                       f"({', '.join(entry.lines[0])}); write decimal points, not commas")
             numbers = [self._node(line, options.get("SYSTEM", "R").upper()[:1]) for line in entry.lines]
             _add(mesh.node_sets, options.get("NSET"), numbers)
         elif entry.name == "NGEN":
@@ -207,10 +207,8 @@ class _Reader:
             count = nodes_of(kind)
             whole = list(_joined(entry.lines, count))
             if count is not None and (short := [line for line in whole if len(line) <= count]):
-                raise DescriptionError(
-                    f"{self.source}: element {short[0][0]} of type {kind} has {len(short[0]) - 1} nodes, not {count}; look whether "
-                    "the file is whole"
-                )
+                raise DescriptionError(f"{self.source}: element {short[0][0]} of type {kind} has {len(short[0]) - 1} nodes, not "
+                                       f"{count}; check that the file is complete")
             mesh.elements.append((kind, [line[0] for line in whole], [line[1:][:count] for line in whole]))
             _add(mesh.element_sets, options.get("ELSET"), [line[0] for line in whole])
         elif entry.name in ("NSET", "ELSET"):
@@ -221,16 +219,15 @@ class _Reader:
         turn, origin = self.system
         place = turn @ _cartesian(kind, place) + origin
         if label in self.mesh.nodes and not np.array_equal(self.mesh.nodes[label], place):
-            raise DescriptionError(
-                f"{self.source}: node {label} is defined twice, at different places; export the mesh of one model, numbered once"
-            )
+            raise DescriptionError(f"{self.source}: node {label} is defined twice, at different places; export the mesh of one "
+                                   "model, numbered once")
         self.mesh.nodes[label] = place
         return label
 
     def _generated(self, line: list[str], options: dict[str, str]) -> list[int]:
         """*NGEN along a straight line."""
         if options.get("LINE"):
-            raise DescriptionError(f"{self.source}: *NGEN along a curve is not followed here; write the nodes out")
+            raise DescriptionError(f"{self.source}: *NGEN along a curve is not supported; write the nodes out")
         first, last, step = (*(int(each) for each in line[:3] if each), 1)[:3]
         if missing := {first, last} - set(self.mesh.nodes):
             raise DescriptionError(f"{self.source}: *NGEN goes from node {first} to {last}; give node {min(missing)}")
@@ -261,7 +258,7 @@ class _Reader:
                 elif "." in each and each.rpartition(".")[2].isdigit():  # INSTANCE.NODE
                     other = self._of_instance(each.rpartition(".")[0])
                     _add(other.node_sets if entry.name == "NSET" else other.element_sets, entry.options.get(entry.name),
-                         [int(each.rpartition(".")[2])])  # fmt: skip
+                         [int(each.rpartition(".")[2])])
                 else:
                     numbers += sets.get(each.upper(), [])
         _add(sets, entry.options.get(entry.name), numbers)
@@ -270,7 +267,7 @@ class _Reader:
         return self.mesh if name is None else next((mesh for each, mesh in self.placed if each == name.upper()), self.mesh)
 
     def deck(self) -> Deck:
-        """All meshes in one; numbers of several instances are counted through, in their order."""
+        """All meshes in one; the nodes of several instances are renumbered in their order."""
         meshes = [mesh for _, mesh in (*self.placed[1:], self.placed[0]) if mesh.nodes or mesh.node_sets or mesh.elements]
         if not any(mesh.nodes for mesh in meshes) and len(self.parts) == 1:  # a part that nothing places
             meshes = list(self.parts.values())
@@ -346,7 +343,7 @@ def _add(sets: dict[str, list[int]], name: str | None, numbers: Sequence[int]) -
 
 
 def nodes_of(kind: str) -> int | None:
-    """How many nodes an element has, if its name tells.
+    """The number of nodes of an element, if its name gives it.
 
     >>> nodes_of("C3D20R"), nodes_of("S4R"), nodes_of("B31"), nodes_of("MASS"), nodes_of("CONN3D2")
     (20, 4, 2, 1, 2)

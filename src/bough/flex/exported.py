@@ -1,13 +1,13 @@
-"""What a finite-element tool wrote about a structure, made one: labels, places, matrices and links, and a model out of them.
+"""A structure exported by a finite-element tool: labels, positions, matrices and links, and the model made from them.
 
-Readers of all tools end here, so that units, missing dofs, rigid elements, spiders and bad input are dealt with once.
+All readers end here, so that units, missing dofs, rigid elements, spiders and bad input are handled once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -28,9 +28,18 @@ from bough.flex.recovery import SolidElements, recover_solids
 from bough.flex.reduction import check_symmetric
 from bough.flex.units import Units
 
-_SAME_MASS = 1e-4  # relative
+SAME_MASS = 1e-4  # relative
 _NOTHING = 1e-13  # of the largest diagonal entry of its kind: no stiffness, no mass
 _ZERO = 1e-9  # of the largest entry
+
+
+class Places(TypedDict, total=False):
+    """Where a structure is attached: keywords of every reader, see `matrices_model`."""
+
+    attach: Mapping[str, Any] | None
+    inboard: str | None
+    origin: Any
+    spiders: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -63,33 +72,22 @@ class Exported:
         place = np.minimum(np.searchsorted(self.labels, given, sorter=order), len(order) - 1)
         found = order[place]
         if (wrong := self.labels[found] != given).any():
-            raise DescriptionError(
-                f"node {name!r}: the model has no node {given[wrong][0]}; give a number from {self.labels.min()} to "
-                f"{self.labels.max()}, of its {len(self.labels)} nodes"
-            )
+            raise DescriptionError(f"node {name!r}: the model has no node {given[wrong][0]}; give a number from "
+                                   f"{self.labels.min()} to {self.labels.max()}, of its {len(self.labels)} nodes")
         return found if np.ndim(labels) else found[0]
 
-    def model(
-        self,
-        *,
-        attach: Mapping[str, Any] | None = None,
-        inboard: str | None = None,
-        origin: Any = None,
-        spiders: Mapping[str, Any] | None = None,
-        mass: float | None = None,
-        geometric: GeometricOf | None = None,
-    ) -> FiniteElements:
+    def model(self, *, mass: float | None = None, geometric: GeometricOf | None = None, **places: Unpack[Places]) -> FiniteElements:
         """The model with its named places; `attach` and `spiders` name nodes by the tool's numbers."""
         self._check()
-        chosen = {name: self.index(name, nodes) for name, nodes in (attach or {}).items()}
+        chosen = {name: self.index(name, nodes) for name, nodes in (places.get("attach") or {}).items()}
         structure = self
-        for name, given in (spiders or {}).items():
+        for name, given in (places.get("spiders") or {}).items():
             structure, chosen[name] = structure.with_spider(name, given)
-        model = structure._assembled(chosen, inboard, origin, mass, geometric)
+        model = structure._assembled(chosen, places.get("inboard"), places.get("origin"), mass, geometric)
         return replace(model, notes=(*model.notes, *_grounded(model)))
 
     def with_spider(self, name: str, given: Any) -> tuple[Exported, int]:
-        """The structure with one node more, that holds others rigidly: their numbers, or {nodes: [...], at: (x, y, z)}. [B 71]"""
+        """The structure with one more node, rigidly connected to others: their numbers, or {nodes: [...], at: (x, y, z)}. [B 71]"""
         nodes, at = (given.get("nodes"), given.get("at")) if isinstance(given, Mapping) else (given, None)
         found = np.atleast_1d(self.index(name, [] if nodes is None else nodes))
         if len(found) < 2:
@@ -125,19 +123,17 @@ class Exported:
         )
 
     def in_axes(self, axes: Array) -> Exported:
-        """The same in body axes; those of each node's dofs so far are the columns of `axes` (N, 3, 3)."""
+        """The same in body axes; the columns of `axes` (N, 3, 3) are the present axes of each node's dofs."""
         turn = turn_of(axes, self.per_node)
         mass, stiffness = ((turn @ each @ turn.T).tocsr() for each in (self.mass, self.stiffness))
         turned = np.flatnonzero(~np.isclose(axes, np.eye(3)).all(axis=(1, 2)))
         if len(held := self.labels[np.intersect1d(self.grounded // self.per_node, turned)]):
-            raise DescriptionError(
-                f"{self.source}: node {held[0]} has axes of its own, and of its dofs some are not in the matrices; export the free "
-                "structure, without supports there"
-            )
+            raise DescriptionError(f"{self.source}: node {held[0]} has axes of its own, and of its dofs some are not in the "
+                                   "matrices; export the free structure, without supports there")
         return replace(self, mass=mass, stiffness=stiffness)
 
     def in_units(self, unit: Units) -> Exported:
-        """The same, of numbers in other units."""
+        """The same structure, converted from other units to SI."""
         if unit == Units():
             return self
         from scipy.sparse import diags_array
@@ -156,9 +152,8 @@ class Exported:
             ),
         )
 
-    def _assembled(
-        self, chosen: Mapping[str, Any], inboard: str | None, origin: Any, mass: float | None, geometric: GeometricOf | None
-    ) -> FiniteElements:
+    def _assembled(self, chosen: Mapping[str, Any], inboard: str | None, origin: Any, mass: float | None,
+                   geometric: GeometricOf | None) -> FiniteElements:
         if inboard is not None and inboard not in chosen:
             raise DescriptionError(unknown_node(inboard, tuple(chosen)))
         position = self.position - body_origin(origin, inboard, chosen, self.position, self.per_node)
@@ -200,7 +195,7 @@ class Exported:
         return np.flatnonzero(found[0] & found[1])
 
     def _check(self) -> None:
-        """Refuse matrices that are no structure's: sizes, symmetry, signs, masses that hang on nothing."""
+        """Refuse matrices that cannot be those of a structure: check sizes, symmetry, signs, unconnected masses."""
         if not np.isfinite(self.position).all():
             where = self.labels[int(np.argmin(np.isfinite(self.position).all(axis=1)))]
             raise DescriptionError(f"{self.source}: the place of node {where} is not finite; give three numbers for each node")
@@ -211,11 +206,9 @@ class Exported:
             diagonal = matrix.diagonal()
             if (diagonal < -_ZERO * np.abs(diagonal).max(initial=0.0)).any():
                 worst = int(np.argmin(diagonal))
-                raise DescriptionError(
-                    f"{self.source}: the {what} of node {self.label(worst)} along {COMPONENTS[worst % self.per_node]} is "
-                    f"{diagonal[worst]:.6g}, below zero; check the {'masses' if what == 'mass' else 'springs'} and elements there, "
-                    "and export again"
-                )
+                raise DescriptionError(f"{self.source}: the {what} of node {self.label(worst)} along "
+                                       f"{COMPONENTS[worst % self.per_node]} is {diagonal[worst]:.6g}, below zero; check the "
+                                       f"{'masses' if what == 'mass' else 'springs'} and elements there, and export again")
         self._check_connected()
 
     def _check_connected(self) -> None:
@@ -229,10 +222,8 @@ class Exported:
         loose = (by_node(self.stiffness).max(axis=1) == 0.0) & ~linked.reshape(-1, self.per_node).any(axis=1)
         heavy = by_node(self.mass)[:, :3].max(axis=1) > 0.0
         if (both := loose & heavy).any():
-            raise DescriptionError(
-                f"{self.source}: node {self.labels[int(np.argmax(both))]} has mass but no stiffness ({int(both.sum())} such); "
-                "connect it, or export without it"
-            )
+            raise DescriptionError(f"{self.source}: node {self.labels[int(np.argmax(both))]} has mass but no stiffness "
+                                   f"({int(both.sum())} such); connect it, or export without it")
 
     def label(self, dof: int) -> int:
         """The tool's number of the node that a dof belongs to."""
@@ -243,23 +234,28 @@ class Exported:
         square = along.T @ (self.mass @ along)
         found = np.diagonal(square)
         across = np.abs(square - np.diag(found)).max()
-        if not len(self.grounded) and (found.min() <= 0 or max(np.ptp(found), across) > _SAME_MASS * found.max()):
+        if not len(self.grounded) and (found.min() <= 0 or max(np.ptp(found), across) > SAME_MASS * found.max()):
             values = ", ".join(f"{each:.6g}" for each in found)
-            raise DescriptionError(
-                f"{self.source}: the mass matrix moves {values} kg along x, y, z, and {across:.3g} kg across; give the matrix of "
-                "the free body, with all its dofs, one mass in all directions, in body axes, dofs in the order x, y, z, rx, ry, rz"
-            )
-        if mass is not None and abs(found[0] - mass) > _SAME_MASS * abs(mass):
-            raise DescriptionError(
-                f"{self.source}: mass is {mass:.6g} kg but the mass matrix holds {found[0]:.6g} kg; check the units of M, or "
-                "correct mass"
-            )
+            raise DescriptionError(f"{self.source}: the mass matrix moves {values} kg along x, y, z, and {across:.3g} kg across; "
+                                   "give the matrix of the free body, with all its dofs, one mass in all directions, in body axes, "
+                                   "dofs in the order x, y, z, rx, ry, rz")
+        if mass is not None and abs(found[0] - mass) > SAME_MASS * abs(mass):
+            raise DescriptionError(f"{self.source}: mass is {mass:.6g} kg but the mass matrix holds {found[0]:.6g} kg; check the "
+                                   "units of M, or correct mass")
 
 
 def _grounded(model: FiniteElements) -> list[str]:
     from bough.flex.structure_check import grounding_of
 
     return grounding_of(model)[1]
+
+
+def without_spiders(source: str, places: Places) -> tuple[Mapping[str, Any] | None, str | None, Any]:
+    """`attach`, `inboard` and `origin` of what is not a whole structure, to which no spider can be added."""
+    if places.get("spiders"):
+        raise DescriptionError(f"{source}: spiders need the matrices of the whole structure, which these files do not contain; "
+                               "leave them out")
+    return places.get("attach"), places.get("inboard"), places.get("origin")
 
 
 def turn_of(axes: Array, per_node: int) -> Any:
@@ -288,26 +284,21 @@ def labelled(source: str, labels: Sequence[int], position: Any, rows: tuple[Arra
     nodes, components = (np.asarray(each, dtype=int) for each in rows)
     for matrix in matrices:
         if matrix.shape != (len(nodes), len(nodes)):
-            raise DescriptionError(
-                f"{source}: a matrix is {matrix.shape[0]} x {matrix.shape[1]}, but {len(nodes)} dofs are listed for it; give files "
-                "of one model and one run"
-            )
+            raise DescriptionError(f"{source}: a matrix is {matrix.shape[0]} x {matrix.shape[1]}, but {len(nodes)} dofs are listed "
+                                   "for it; give files of one model and one run")
     if len(nodes) and not 0 <= components.min() <= components.max() <= 5:
         where = int(np.argmax((components < 0) | (components > 5)))
         raise DescriptionError(f"{source}: the matrices have dof {components[where] + 1} of node {nodes[where]}; give 1 to 6")
     known, order = np.unique(numbers), np.argsort(numbers, kind="stable")
     place = np.searchsorted(known, nodes)
     if (wrong := (place == len(known)) | (known[np.minimum(place, len(known) - 1)] != nodes)).any():
-        raise DescriptionError(
-            f"{source}: the matrices have dofs of node {nodes[wrong][0]}, which has no coordinates; give the nodes of the "
-            "same model"
-        )
+        raise DescriptionError(f"{source}: the matrices have dofs of node {nodes[wrong][0]}, which has no coordinates; give the "
+                               "nodes of the same model")
     if len(np.unique(np.column_stack([place, components]), axis=0)) < len(nodes):
         pairs, counts = np.unique(np.column_stack([nodes, components]), axis=0, return_counts=True)
         node, component = pairs[counts.argmax()]
-        raise DescriptionError(
-            f"{source}: two rows of the matrices are for {COMPONENTS[component]} of node {node}; give the mapping of the same model"
-        )
+        raise DescriptionError(f"{source}: two rows of the matrices are for {COMPONENTS[component]} of node {node}; give the "
+                               "mapping of the same model")
     used = np.unique(place)
     per_node = 6 if (components > 2).any() else 3
     where = per_node * np.searchsorted(used, place) + components
@@ -317,7 +308,7 @@ def labelled(source: str, labels: Sequence[int], position: Any, rows: tuple[Arra
 
 
 def with_missing(found: Exported, rows: Array) -> Exported:
-    """The same; supports took translations that no row (node, component) is about, and rotations where a node has some."""
+    """The same, with dofs held that have no row (node, component): translations, and rotations of nodes that have some."""
     at = found.per_node * np.searchsorted(found.labels, rows[:, 0]) + rows[:, 1]
     there = np.zeros(found.mass.shape[0], dtype=bool)
     there[at] = True
@@ -341,17 +332,13 @@ def condensed(source: str, matrices: tuple[Any, Any], inside: Array, names: Sequ
     kept, dropped = np.flatnonzero(~inside), np.flatnonzero(inside)
     heavy = np.asarray(abs(mass[dropped]).sum(axis=1)).ravel() > _ZERO * np.abs(mass.diagonal()).max()
     if heavy.any():
-        raise DescriptionError(
-            f"{source}: {names[int(heavy.argmax())]} is an internal one and has mass, so that it cannot be left out; export a "
-            "model of elements whose dofs are displacements and rotations of nodes"
-        )
+        raise DescriptionError(f"{source}: {names[int(heavy.argmax())]} is an internal one and has mass, so that it cannot be left "
+                               "out; export a model of elements whose dofs are displacements and rotations of nodes")
     try:
         follow = splu(stiffness[dropped][:, dropped].tocsc()).solve(stiffness[dropped][:, kept].toarray())
     except RuntimeError:
-        raise DescriptionError(
-            f"{source}: {names[0]} is an internal one that the stiffness does not determine; export a model without constraints by "
-            "multipliers (hybrid elements, distributing couplings)"
-        ) from None
+        raise DescriptionError(f"{source}: {names[0]} is an internal one that the stiffness does not determine; export a model "
+                               "without constraints by multipliers (hybrid elements, distributing couplings)") from None
     return csr_array(stiffness[kept][:, kept] - stiffness[kept][:, dropped] @ csr_array(follow)), mass[kept][:, kept]
 
 
@@ -368,10 +355,8 @@ def point_rule(mass: Any, position: Array, per_node: int, source: str, labels: A
     lowest = np.linalg.eigvalsh(inertia)[:, 0]
     if lowest.min(initial=0.0) < -_ZERO * max(float(np.abs(inertia).max(initial=0.0)), 1e-300):
         worst = int(np.argmin(lowest))
-        raise DescriptionError(
-            f"{source}: the mass at node {labels[worst]} has the moment of inertia {lowest[worst]:.3g} kg m^2 about its own "
-            "mass center; check its offset and inertia"
-        )
+        raise DescriptionError(f"{source}: the mass at node {labels[worst]} has the moment of inertia {lowest[worst]:.3g} kg m^2 "
+                               "about its own mass center; check its offset and inertia")
     every = eye_array(mass.shape[0], format="csr")
     rows = np.arange(mass.shape[0]).reshape(-1, per_node)
     translation = every[rows[:, :3].ravel()]

@@ -9,8 +9,6 @@ place go together. Leaves come first, separators after what they separate. The p
 where b are the dofs of later pieces that it touches. L and B are kept, U goes to the parent. All are dense: the work is BLAS's.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any, NamedTuple
 

@@ -2,7 +2,7 @@
 
 A FlexibleBody as plain named arrays, and back: what an NPZ file holds.
 
-How a flexible body was made: its maker and plain keywords, kept so that a file can say it in words instead of arrays.
+How a flexible body was made: its maker and plain keywords, kept so that a file can store them instead of arrays.
 
 The second-order displacements of a body's mass, as a few fields that its modes carry along. [B 10]
 
@@ -245,9 +245,8 @@ def damping_matrix(damping: Any, angular_frequencies: Array) -> Array:
     if given.shape == (n, n) and given.ndim == 2:
         smallest = float(np.linalg.eigvalsh((given + given.T) / 2)[0]) if n else 0.0
         if smallest < -1e-9 * max(float(np.abs(given).max(initial=0.0)), 1e-300):
-            raise DescriptionError(
-                f"flexible body: the damping matrix feeds energy in (eigenvalue {smallest:.3g}); give a positive semidefinite one"
-            )
+            raise DescriptionError(f"flexible body: the damping matrix feeds energy in (eigenvalue {smallest:.3g}); give a "
+                                   "positive semidefinite one")
         return given.copy()
     if given.shape not in ((), (n,)):
         raise DescriptionError(f"flexible body: damping has shape {given.shape}; give a ratio, {n} ratios, or a matrix ({n}, {n})")
@@ -286,7 +285,7 @@ _SHAPES = {
     "geometric": {"acceleration": "3nn", "gradient": "33nn", "force": "f3nn", "moment": "f3nn"},
     "outline": {"position": "P3", "phi": "P3n", "lines": "l2", "faces": "c3"},
     "recovery": {"names": "E", "stress": "s6n", "strain": "e6n", "point_stress": "w6n", "point_strain": "w6n"},
-}  # fmt: skip
+}
 _NAMES = ("nodes.names", "recovery.names")
 
 
@@ -303,7 +302,7 @@ def check_shapes(arrays: Mapping[str, Array]) -> None:
         if len(axes) != values.ndim or not all(fits):
             raise DescriptionError(f"flexible body: {name!r} has the shape {values.shape}; give ({', '.join(axes)})")
         if name not in _NAMES and (values.dtype.kind not in "biuf" or not np.isfinite(values).all()):
-            raise DescriptionError(f"flexible body: {name!r} holds what is no finite number; give what save() wrote")
+            raise DescriptionError(f"flexible body: {name!r} contains numbers that are not finite; give what save() wrote")
     if "integrals.m" in arrays and not arrays["integrals.m"] > 0:
         raise DescriptionError(f"flexible body: its mass is {float(arrays['integrals.m'])} kg; give a number > 0")
     for name, axis in (("recovery.stress", "s"), ("recovery.strain", "e")):
@@ -332,7 +331,7 @@ def read_npz(source: Path | bytes, name: str) -> FlexibleBody:
     except FileNotFoundError:
         raise DescriptionError(f"flexible body: the file {name!r} does not exist; give what FlexibleBody.save() wrote") from None
     except Exception:  # of NumPy, zip and zlib, whatever is wrong with the file
-        raise DescriptionError(f"flexible body: {name!r} is no NPZ file of a body; give what FlexibleBody.save() wrote") from None
+        raise DescriptionError(f"flexible body: {name!r} is not an NPZ file of a body; give what save() wrote") from None
 
 
 # ---- recipe ----------------------------------------------------------------------------------------------------------------
@@ -343,7 +342,7 @@ _EXACT = (np.float64, np.int64, np.int32, np.bool_)  # what Python's own numbers
 
 
 class NotPlain(Exception):
-    """A keyword is a function, a file, a large matrix: nothing that a recipe could repeat by itself."""
+    """A keyword is a function, a file or a large matrix, which a recipe cannot store."""
 
 
 class Recipe(NamedTuple):
@@ -383,7 +382,7 @@ def remembers(kind: str, **spelled: Callable[[Any], Any]) -> Callable[[Maker[Giv
 
 
 def recipe_of(body: FlexibleBody) -> Recipe | None:
-    """The recipe of a body, unless the body is another by now: changed by dataclasses.replace, or in its arrays.
+    """The recipe of a body, unless the body was changed since: by dataclasses.replace, or in its arrays.
 
     >>> from bough.flex import beam
     >>> boom = beam(4.0, EI=800.0, mass_per_length=1.5, modes=2)
@@ -394,7 +393,7 @@ def recipe_of(body: FlexibleBody) -> Recipe | None:
 
 
 def digest(body: FlexibleBody) -> str:
-    """A text that no other body has: a hash of every array, bit for bit."""
+    """A hash of every array, bit for bit."""
     found = sha256()
     for name, values in sorted(body.to_arrays().items()):
         found.update(f"{name} {values.dtype} {values.shape}".encode())

@@ -80,11 +80,10 @@ def static_solver(model: FiniteElements, fixed: Array | None = None) -> Callable
     try:
         factor = SymmetricFactor(model.restricted(model.stiffness, free), model.places(free))
     except Indefinite as error:
-        raise DescriptionError(
-            f"flexible body: the stiffness resists no load at {model.dof_name(int(free[error.dof]))}, or is indefinite there, with "
-            f"{'its support' if model.inboard is None else repr(model.inboard)} fixed; connect loose parts, let the inboard node "
-            "hold all 6 motions, and check springs and offsets there"
-        ) from None
+        raise DescriptionError(f"flexible body: the stiffness resists no load at {model.dof_name(int(free[error.dof]))}, or is "
+                               f"indefinite there, with {'its support' if model.inboard is None else repr(model.inboard)} fixed; "
+                               "connect loose parts, let the inboard node hold all 6 motions, and check springs and offsets "
+                               "there") from None
 
     def solve(load: Array) -> Array:
         return model.spread(factor.solve(model.gathered(load, free)), free)

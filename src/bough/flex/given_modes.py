@@ -58,56 +58,36 @@ class GivenModes:
             return self
         dropped = f"{int((~keep).sum())} rigid-body modes of the {len(keep)} given are left out"
         masses = None if self.modal_mass is None else self.modal_mass[keep]
-        return replace(
-            self,
-            frequencies=self.frequencies[keep],
-            shapes=self.shapes[:, :, keep],
-            modal_mass=masses,
-            notes=(*self.notes, dropped),
-            mixed=np.eye(len(keep))[:, keep],
-        )
+        return replace(self, frequencies=self.frequencies[keep], shapes=self.shapes[:, :, keep], modal_mass=masses,
+                       notes=(*self.notes, dropped), mixed=np.eye(len(keep))[:, keep])
 
-    def reduce(
-        self,
-        reduction: str | None = None,
-        *,
-        modes: int | None = None,
-        damping: Any = 0.0,
-        variant: str | None = None,
-        recover: Any = None,
-    ) -> FlexibleBody:
+    def reduce(self, reduction: str | None = None, *, modes: int | None = None, damping: Any = 0.0, variant: str | None = None,
+               recover: Any = None) -> FlexibleBody:
         """The body with the first `modes` of the elastic modes (all).
 
         `recover` holds what the given modes do to elements or points, a column for each of them: {"names": [...], "stress":
         (6E, n), "strain": (6E, n)}, {"points": {name: place}, "displacement": (3P, n)}.
         """
         if recover is not None and not is_given(recover):
-            raise DescriptionError(
-                f"{self.source}: recover is {recover!r}, but modes alone know no elements; give their stresses, "
-                "recover={'names': [...], 'stress': matrix}, with a column for each mode"
-            )
+            raise DescriptionError(f"{self.source}: recover is {recover!r}, but modes alone know no elements; give their stresses, "
+                                   "recover={'names': [...], 'stress': matrix}, with a column for each mode")
         found = self.elastic()
         if not len(found.frequencies):
-            raise DescriptionError(
-                f"{self.source}: all {len(self.frequencies)} modes move the body as if it were rigid; give elastic modes, too"
-            )
+            raise DescriptionError(f"{self.source}: all {len(self.frequencies)} modes move the body as if it were rigid; give "
+                                   "elastic modes, too")
         count = len(found.frequencies) if modes is None else int(modes)
         if count > len(found.frequencies):
-            raise DescriptionError(
-                f"{self.source}: {count} modes were asked for, but {len(found.frequencies)} elastic ones are given"
-            )
+            raise DescriptionError(f"{self.source}: {count} modes were asked for, but {len(found.frequencies)} elastic ones are "
+                                   "given")
         masses = None if found.modal_mass is None else found.modal_mass[:count]
         mixed = (np.eye(len(self.frequencies)) if found.mixed is None else found.mixed)[:, :count]
-        found = replace(
-            found, frequencies=found.frequencies[:count], shapes=found.shapes[:, :, :count], modal_mass=masses, mixed=mixed
-        )
+        found = replace(found, frequencies=found.frequencies[:count], shapes=found.shapes[:, :, :count], modal_mass=masses,
+                        mixed=mixed)
         clamped = found._clamped()
         if reduction not in (None, "cantilever" if clamped else "free-free"):
-            raise DescriptionError(
-                f"{self.source}: reduction is {reduction!r}, but the inboard node {'rests' if clamped else 'moves'} in "
-                "the given modes; "
-                f"leave it out, or give modes of that kind"
-            )
+            raise DescriptionError(f"{self.source}: reduction is {reduction!r}, but the inboard node "
+                                   f"{'rests' if clamped else 'moves'} in the given modes; leave it out, or give modes of that "
+                                   "kind")
         kind = "cantilever" if clamped else "free-free"
         return (found if clamped else found._mean_axes())._body(damping, variant or "full", kind, recover)
 
@@ -119,17 +99,16 @@ class GivenModes:
         return bool(moved <= _STILL * max(float(np.abs(self.shapes[:, :3]).max(initial=0.0)), 1e-300))
 
     def _mean_axes(self) -> GivenModes:
-        """Free modes carry no momentum: what the nodal masses give them is taken off, if it is small."""
+        """Free modes carry no momentum: what the nodal masses give them is removed, if it is small."""
         known = ModalIntegrals.from_points(self.points())
         rigid = np.block([[known.m * np.eye(3), -_tilde(known.s0)], [_tilde(known.s0), known.I0]])
         momentum = np.hstack([known.t, known.h]).T
         motion = np.linalg.lstsq(rigid, momentum, rcond=1e-12)[0]
         share = np.sqrt(np.maximum(np.einsum("ir,ir->r", momentum, motion), 0.0) / np.maximum(np.diagonal(known.Mff), 1e-300))
         if len(share) and share.max() > _MOMENTUM:
-            raise DescriptionError(
-                f"{self.source}: mode {int(share.argmax())} moves {'the' if self.inboard else 'a body without'} inboard node "
-                f"and carries momentum (share {share.max():.2g} by the nodal masses); {self._remedy()}"
-            )
+            raise DescriptionError(f"{self.source}: mode {int(share.argmax())} moves {'the' if self.inboard else 'a body without'} "
+                                   f"inboard node and carries momentum (share {share.max():.2g} by the nodal masses); "
+                                   f"{self._remedy()}")
         rigid_shapes = rigid_motion(self.position, 6).reshape(-1, 6, 6) @ motion
         return replace(self, shapes=self.shapes - rigid_shapes)
 
@@ -176,19 +155,16 @@ class GivenModes:
         off = np.abs(mass / np.outer(size, size) - np.eye(len(mass)))
         if len(off) and off.max() > _ORTHOGONAL:
             r, s = np.unravel_index(int(off.argmax()), off.shape)
-            raise DescriptionError(
-                f"{self.source}: by the nodal masses modes {r} and {s} are not orthogonal (correlation {off.max():.2f}); "
-                "the masses are "
-                "not those of the modes: give all of them, in the same units and frame"
-            )
+            raise DescriptionError(f"{self.source}: by the nodal masses modes {r} and {s} are not orthogonal (correlation "
+                                   f"{off.max():.2f}); the masses are not those of the modes: give all of them, in the same units "
+                                   "and frame")
         if self.modal_mass is not None and len(mass):
             error = np.abs(np.diagonal(mass) / self.modal_mass - 1)
             if error.max() > _ORTHOGONAL:
                 worst = int(error.argmax())
-                raise DescriptionError(
-                    f"{self.source}: mode {worst} has the modal mass {mass[worst, worst]:.6g} by the nodal masses, but "
-                    f"{self.modal_mass[worst]:.6g} is given; give all masses of the model, in the same units"
-                )
+                raise DescriptionError(f"{self.source}: mode {worst} has the modal mass {mass[worst, worst]:.6g} by the nodal "
+                                       f"masses, but {self.modal_mass[worst]:.6g} is given; give all masses of the model, in the "
+                                       "same units")
 
 
 def _tilde(vector: Array) -> Array:
@@ -217,8 +193,8 @@ def from_modes(
     """A body from a modal report: frequencies (n,) [Hz], shapes (N, 3, n) or (N, 6, n) at the nodes (N, 3), masses (N,).
 
     `inertias` (N, 3, 3) are those of the nodes; `modal_masses` (n,), if given, are compared with those computed from masses and
-    shapes. Shapes
-    are of the free body, or of the body fixed at its inboard node; their scale does not matter. Rigid-body modes are left out.
+    shapes. Shapes are of the free body, or of the body fixed at its inboard node; their scale does not matter. Rigid-body modes are
+    left out.
     `attach`, `origin` and `units` are those of `matrices_model`; `recover` holds stresses of the modes (see `GivenModes.reduce`).
 
     >>> body = from_modes([2.0], np.array([[[0.0]] * 3, [[0.0], [1.0], [0.0]]]), [(0, 0, 0), (1, 0, 0)], [1.0, 3.0],
@@ -237,20 +213,16 @@ def from_modes(
         or moved.shape[2] != len(hertz)
         or weight.shape != (count,)
     ):
-        raise DescriptionError(
-            f"from_modes: {count} nodes, {len(hertz)} frequencies, shapes {moved.shape}, masses {weight.shape}; give shapes "
-            f"({count}, 3 or 6, {len(hertz)}) and masses ({count},)"
-        )
+        raise DescriptionError(f"from_modes: {count} nodes, {len(hertz)} frequencies, shapes {moved.shape}, masses {weight.shape}; "
+                               f"give shapes ({count}, 3 or 6, {len(hertz)}) and masses ({count},)")
     if (weight < 0).any():
         raise DescriptionError(f"from_modes: the mass of node {int(weight.argmin())} is {weight.min():.6g}; give masses >= 0")
     if moved.shape[1] == 3:
         moved = np.concatenate([moved, np.zeros_like(moved)], axis=1)
     own = np.zeros((count, 3, 3)) if inertias is None else np.asarray(inertias, dtype=float)
-    found = GivenModes(
-        "from_modes", np.arange(count), place * unit.length, weight * unit.mass, own * unit.mass * unit.length**2,
-        np.zeros((count, 3)),
-        hertz / unit.time, moved, None if modal_masses is None else np.asarray(modal_masses, dtype=float) * unit.mass,
-    )  # fmt: skip
+    found = GivenModes("from_modes", np.arange(count), place * unit.length, weight * unit.mass, own * unit.mass * unit.length**2,
+                       np.zeros((count, 3)), hertz / unit.time, moved,
+                       None if modal_masses is None else np.asarray(modal_masses, dtype=float) * unit.mass)
     if unit.length != 1.0:
         found = replace(found, shapes=found.shapes * np.array([1.0] * 3 + [1 / unit.length] * 3)[:, None])
     known = in_units(recover, unit, np.full(len(hertz), unit.length))

@@ -2,7 +2,7 @@
 
 The places of a flexible body: points that carry its mass, and named nodes that carry joints, loads and outputs.
 
-The modal integrals: sums over the mass of a flexible body, after which no point of it is touched again. [B 9]
+The modal integrals: sums over the mass of a flexible body, which replace its points in the dynamics. [B 9]
 
 Indices r, s number modes; an array with the indices r, s first has shape (n, n, ...). In the comments c is a point's mass
 center, phi_r the shape of its motion, and N(a, b) = m [(a.b) I - b a^T]. A point that has an inertia Jc of its own turns by
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.errors import DescriptionError, nearest
+from bough.errors import DescriptionError, similar
 
 Array = NDArray[Any]
 ROUNDING = 1e-12  # of the largest: what is below is taken for zero
@@ -117,9 +117,9 @@ class Outline:
 
 
 def unknown_node(name: str, known: tuple[str, ...]) -> str:
-    """What is said about a node that does not exist."""
+    """The message about a node that does not exist."""
     listed = ", ".join(repr(each) for each in known) or "none"
-    return f"flexible body: it has no node {name!r}{nearest(name, known)}; its nodes are {listed}"
+    return f"flexible body: it has no node {name!r}{similar(name, known)}; its nodes are {listed}"
 
 
 # ---- integrals -------------------------------------------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """Dofs that follow others: rigid links (RBE2, spiders over a face) and mean motions (RBE3), and how they are eliminated. [B 71]"""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -55,9 +53,8 @@ def equation_link(name: str, dofs: Array, rows: Array, follow: Array) -> Link:
     size = np.abs(merged).max(axis=1, initial=0.0, keepdims=True)
     _, factor, pivots = qr(merged[:, among] / np.where(size > 0, size, 1.0), mode="economic", pivoting=True)
     if len(among) < len(rows) or abs(factor[len(rows) - 1, len(rows) - 1]) < 1e-10:
-        raise DescriptionError(
-            f"{name}: its equations do not determine the {len(rows)} dofs that are to follow; give coefficients that do"
-        )
+        raise DescriptionError(f"{name}: its equations do not determine the {len(rows)} dofs that are to follow; give coefficients "
+                               "that do")
     chosen = np.sort(among[pivots[: len(rows)]])
     rest = np.setdiff1d(np.flatnonzero(merged.any(axis=0)), chosen)
     return Link(name, known[chosen], known[rest], -np.linalg.solve(merged[:, chosen], merged[:, rest]))
@@ -71,9 +68,8 @@ class Measured(NamedTuple):
     weight: float
 
 
-def mean_link(
-    name: str, center: int, measured: Sequence[Measured], position: Array, axes: Array, components: Sequence[int] = ALL
-) -> Link:
+def mean_link(name: str, center: int, measured: Sequence[Measured], position: Array, axes: Array,
+              components: Sequence[int] = ALL) -> Link:
     """A node of six dofs that follows others: the nearest rigid motion, by weighted least squares. [B 71]
 
     `axes` (N, 3, 3) are the directions (columns) of each node's components. Rotations weigh by the square of the mean distance.
@@ -88,10 +84,8 @@ def mean_link(
     lost = vectors[:, values < 1e-10 * values[-1]]
     own = rigid_rows(center, tuple(components), position, axes, position[center])
     if np.abs(own @ lost).max(initial=0.0) > 1e-6:
-        raise DescriptionError(
-            f"{name}: its {len(measured)} nodes do not determine the motion of their center (they lie on a line, or all weights "
-            "but some are zero); give three nodes or more that span a triangle"
-        )
+        raise DescriptionError(f"{name}: its {len(measured)} nodes do not determine the motion of their center (they lie on a "
+                               "line, or all weights but some are zero); give three nodes or more that span a triangle")
     fit = scale[:, None] * (np.linalg.pinv(square, rcond=1e-10, hermitian=True) @ (scale[:, None] * (motion.T * weight)))
     moved = np.vstack([node_rows(each.node, each.components, axes) for each in measured])
     nodes = np.concatenate([np.tile(dofs_at([each.node], 6), (len(each.components), 1)) for each in measured])
@@ -136,9 +130,8 @@ def eliminate(links: Sequence[Link], size: int, keep: Array) -> tuple[Array, Any
     for link in (_without(each, set(keep.tolist())) for each in links):
         for dof in link.dependent.tolist():
             if dof in owner:
-                raise DescriptionError(
-                    f"{link.name}: it moves a dof that {owner[dof]} moves already; let each dof follow one rigid element"
-                )
+                raise DescriptionError(f"{link.name}: it moves a dof that {owner[dof]} moves already; let each dof follow one "
+                                       "rigid element")
             owner[dof] = link.name
         rows.append(np.repeat(link.dependent, len(link.independent)))
         columns.append(np.tile(link.independent, len(link.dependent)))
@@ -175,9 +168,8 @@ def _without(link: Link, keep: set[int]) -> Link:
     candidates = link.weights[blocked][:, open_]
     if candidates.shape[1] < count:
         return link
-    _, factor, pivots = qr(
-        candidates / np.abs(candidates).max(axis=1, initial=1e-300, keepdims=True), mode="economic", pivoting=True
-    )
+    _, factor, pivots = qr(candidates / np.abs(candidates).max(axis=1, initial=1e-300, keepdims=True), mode="economic",
+                           pivoting=True)
     if abs(factor[count - 1, count - 1]) < 1e-10 * abs(factor[0, 0]):
         return link
     chosen = np.flatnonzero(open_)[pivots[:count]]

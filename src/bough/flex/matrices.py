@@ -46,9 +46,8 @@ def from_matrices(
     >>> from_matrices(np.eye(9), K, places, attach={"root": 0, "tip": 2}, inboard="root", modes=3, mass=3.0)
     FlexibleBody(3 cantilever modes, 0.09836 ... 0.09836 Hz, mass 3 kg, nodes 'root' (inboard), 'tip', no geometric stiffness)
     """
-    model = matrices_model(
-        M, K, nodes, attach=attach, inboard=inboard, mass=mass, origin=origin, spiders=spiders, units=units, geometric=geometric
-    )
+    model = matrices_model(M, K, nodes, attach=attach, inboard=inboard, mass=mass, origin=origin, spiders=spiders, units=units,
+                           geometric=geometric)
     options = {"static": static, "damping": damping, "variant": variant, "recover": recover}
     return reduce(model, reduction, modes=modes, interfaces=interfaces, **options)
 
@@ -78,14 +77,9 @@ def matrices_model(
     """
     position = _positions(nodes)
     mass_matrix, stiffness = read_matrix(M, "M"), read_matrix(K, "K")
-    structure = Exported(
-        source="from_matrices",
-        labels=np.arange(len(position)),
-        position=position,
-        mass=mass_matrix,
-        stiffness=stiffness,
-        per_node=_dofs_per_node(mass_matrix, stiffness, len(position)),
-    ).in_units(units_of(units))
+    structure = Exported(source="from_matrices", labels=np.arange(len(position)), position=position, mass=mass_matrix,
+                         stiffness=stiffness,
+                         per_node=_dofs_per_node(mass_matrix, stiffness, len(position))).in_units(units_of(units))
     known = None if geometric is None else given_geometric(geometric)
     return structure.model(attach=attach, inboard=inboard, origin=origin, spiders=spiders, mass=mass, geometric=known)
 
@@ -103,7 +97,7 @@ def read_matrix(source: Any, name: str) -> Any:
             raise ValueError(f"its entries are of the kind {found.dtype}")
         return csr_array(found, dtype=float)
     except (TypeError, ValueError) as error:
-        raise DescriptionError(f"from_matrices: {name} is no matrix of real numbers ({error}); give one with two axes") from None
+        raise DescriptionError(f"from_matrices: {name} is not a matrix of real numbers ({error}); give one with two axes") from None
 
 
 def _read_file(path: Path, name: str, readers: Mapping[str, Callable[[Path], Any]], wanted: str) -> Any:
@@ -114,9 +108,8 @@ def _read_file(path: Path, name: str, readers: Mapping[str, Callable[[Path], Any
     try:
         return readers[path.suffix](path)
     except Exception as error:  # of NumPy and SciPy, whatever is wrong with the file
-        raise DescriptionError(
-            f"from_matrices: the file {path.name!r} for {name} cannot be read ({' '.join(str(error).split())[:100]}); give {wanted}"
-        ) from None
+        raise DescriptionError(f"from_matrices: the file {path.name!r} for {name} cannot be read "
+                               f"({' '.join(str(error).split())[:100]}); give {wanted}") from None
 
 
 def given_geometric(matrices: Mapping[str, Any]) -> GeometricOf:
@@ -163,7 +156,7 @@ def _positions(nodes: Any) -> Array:
     try:
         position = np.asarray(nodes, dtype=float)
     except (TypeError, ValueError):
-        raise DescriptionError("from_matrices: nodes are no numbers; give the coordinates (N, 3) of all nodes") from None
+        raise DescriptionError("from_matrices: nodes are not numbers; give the coordinates (N, 3) of all nodes") from None
     if position.ndim != 2 or position.shape[1] != 3:
         raise DescriptionError(f"from_matrices: nodes have shape {position.shape}; give the coordinates (N, 3) of all nodes")
     return position
@@ -175,7 +168,5 @@ def _dofs_per_node(mass: Any, stiffness: Any, count: int) -> int:
     for each in (3, 6):
         if mass.shape[0] == each * count:
             return each
-    raise DescriptionError(
-        f"from_matrices: the matrices have {mass.shape[0]} dofs for {count} nodes; give 3 or 6 dofs for every node, node by node, "
-        "fixed ones included"
-    )
+    raise DescriptionError(f"from_matrices: the matrices have {mass.shape[0]} dofs for {count} nodes; give 3 or 6 dofs for every "
+                           "node, node by node, fixed ones included")

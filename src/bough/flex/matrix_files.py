@@ -2,10 +2,8 @@
 
 Matrix Market files: real matrices and vectors, by coordinates or column by column, whole or one triangle of symmetric ones.
 
-Harwell-Boeing files: real assembled matrices, symmetric ones too, in whatever Fortran formats their heads name.
+Harwell-Boeing files: real assembled matrices, symmetric ones too, in the Fortran formats that their heads name.
 """
-
-from __future__ import annotations
 
 import re
 from typing import Any
@@ -43,10 +41,15 @@ def read_matrix_market(text: str) -> Any:
     else:
         row, column, data = _coordinates(values, sizes)
     if words[4] in ("symmetric", "skew-symmetric"):
-        off, sign = row != column, -1.0 if words[4] == "skew-symmetric" else 1.0
-        row, column = np.concatenate([row, column[off]]), np.concatenate([column, row[off]])
-        data = np.concatenate([data, sign * data[off]])
+        row, column, data = mirrored(row, column, data, -1.0 if words[4] == "skew-symmetric" else 1.0)
     return csr_array((data, (row, column)), shape=(sizes[0], sizes[1]))
+
+
+def mirrored(row: Array, column: Array, data: Array, sign: float = 1.0) -> tuple[Array, Array, Array]:
+    """Rows, columns and values of one triangle, followed by those on the other side of the diagonal."""
+    off = row != column
+    rows, columns = np.concatenate([row, column[off]]), np.concatenate([column, row[off]])
+    return rows, columns, np.concatenate([data, sign * data[off]])
 
 
 def _coordinates(values: Any, sizes: list[int]) -> tuple[Any, Any, Any]:
@@ -54,7 +57,7 @@ def _coordinates(values: Any, sizes: list[int]) -> tuple[Any, Any, Any]:
         raise ValueError(f"it holds {len(values) / 3:g} entries where its head says {sizes[2]}")
     table = values.reshape(-1, 3)
     if max(sizes[:2]) > MOST or not (table[:, :2] == np.floor(table[:, :2])).all():
-        raise ValueError(f"its rows and columns, {sizes[0]} and {sizes[1]}, are too many, or one is no whole number")
+        raise ValueError(f"its rows and columns, {sizes[0]} and {sizes[1]}, are too many, or one is not an integer")
     row, column = table[:, 0].astype(int) - 1, table[:, 1].astype(int) - 1
     if len(row) and (min(row.min(), column.min()) < 0 or row.max() >= sizes[0] or column.max() >= sizes[1]):
         raise ValueError(f"it has an entry outside of its {sizes[0]} rows and {sizes[1]} columns")
@@ -92,7 +95,7 @@ def read_harwell_boeing(text: str) -> Any:
         raise ValueError(f"it is of type {kind}, not RSA, RUA or RRA (real, assembled)")
     rows, columns, entries = sizes[:3]
     formats = re.findall(r"\(([^)]*)\)", lines[3])
-    at = 5 if len(counts) > 4 and counts[4] > 0 else 4  # a fifth line tells of right-hand sides
+    at = 5 if len(counts) > 4 and counts[4] > 0 else 4  # a fifth line describes right-hand sides
     parts = []
     for cards, form, wanted in zip(counts[1:4], formats[:3], (columns + 1, entries, entries), strict=True):
         parts.append(_values(lines[at : at + cards], form, wanted))

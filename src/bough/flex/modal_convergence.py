@@ -70,15 +70,8 @@ def _errors(values: Array) -> str:
     return " |          " + " ".join(f"{each:>9.1e}" for each in values)
 
 
-def convergence(
-    model: FiniteElements,
-    reduction: str = "cantilever",
-    *,
-    modes: int = 12,
-    interfaces: Sequence[str] = (),
-    static: Sequence[Any] = (),
-    share: float = 0.95,
-) -> ConvergenceReport:
+def convergence(model: FiniteElements, reduction: str = "cantilever", *, modes: int = 12, interfaces: Sequence[str] = (),
+                static: Sequence[Any] = (), share: float = 0.95) -> ConvergenceReport:
     """The report on the first `modes` modes of a model, and on the static shapes that `static` adds to them (see `reduce`).
 
     The load at an interface held against a slow motion is that motion over the compliance: `load_error` is the error of the
@@ -151,9 +144,8 @@ def _static_groups(model: FiniteElements, shapes: Array, static: Sequence[Any], 
     return groups
 
 
-def _load_errors(
-    model: FiniteElements, squares: Array, shapes: Array, fixed: Array | None, groups: Sequence[Array]
-) -> tuple[tuple[str, ...], Array]:
+def _load_errors(model: FiniteElements, squares: Array, shapes: Array, fixed: Array | None,
+                 groups: Sequence[Array]) -> tuple[tuple[str, ...], Array]:
     """Relative errors (modes + groups, places) of the work of a unit load, worst direction (free body: less its acceleration)."""
     solve = static_solver(model, determinate_support(model) if fixed is None else fixed)
     places = [each for each in model.attachments if fixed is None or each.name != model.inboard]

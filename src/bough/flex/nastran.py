@@ -1,32 +1,22 @@
 """Bodies from Nastran: bulk data with modes or matrices from OP2, OP4 or punched DMIG files, and external superelements."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from bough.errors import DescriptionError
-from bough.flex.exported import Exported
+from bough.flex.exported import Exported, Places, without_spiders
 from bough.flex.finite_elements import FiniteElements
 from bough.flex.given_modes import GivenModes, placed_modes
 from bough.flex.integrals import Array
 from bough.flex.nastran_bulk import Bulk, read_bulk
-from bough.flex.nastran_cards import SOURCE
+from bough.flex.nastran_cards import SOURCE, wrong
 from bough.flex.nastran_links import links_of, supported
 from bough.flex.nastran_masses import nodal_masses
-from bough.flex.nastran_matrices import (
-    MASS,
-    STIFFNESS,
-    Dmig,
-    chosen_set,
-    read_matrices,
-    without_idle_scalars,
-)
+from bough.flex.nastran_matrices import MASS, STIFFNESS, Dmig, chosen_set, read_matrices, without_idle_scalars
 from bough.flex.nastran_op2 import bulk_of_op2, read_op2
 from bough.flex.superelements import Superelement
 from bough.flex.units import Units
@@ -44,12 +34,9 @@ def read_nastran(
     matrices: str | Path | None = None,
     subcase: int | None = None,
     masses: Mapping[int, float] | None = None,
-    attach: Mapping[str, Any] | None = None,
-    inboard: str | None = None,
-    origin: Any = None,
-    spiders: Mapping[str, Any] | None = None,
     units: str = "SI",
     declared_mass: float | None = None,
+    **places: Unpack[Places],
 ) -> FiniteElements | Superelement | GivenModes:
     """A model from Nastran files; call `reduce` on it: `read_nastran("panel.bdf", op2="panel.op2", ...).reduce(modes=8)`.
 
@@ -73,18 +60,16 @@ def read_nastran(
     if stiffness is not None and mass is not None:
         stiffness, mass = without_idle_scalars(stiffness, mass)
         if any(component <= 0 for _, component in stiffness.rows):
-            element = _superelement(found, stiffness, mass, viscous).in_units(unit)
-            return element.placed(attach=attach, inboard=inboard, origin=origin)
+            return _superelement(found, stiffness, mass, viscous).in_units(unit).placed(declared_mass, **places)
         structure = _structure(found, stiffness, mass).in_units(unit)
-        return structure.model(attach=attach, inboard=inboard, origin=origin, spiders=spiders, mass=declared_mass)
+        return structure.model(mass=declared_mass, **places)
     if op2 is None:
-        raise DescriptionError(
-            f"{SOURCE}: {Path(bulk).name} holds no stiffness ({', '.join(STIFFNESS)}) and mass ({', '.join(MASS)}) as DMIG; give "
-            "matrices= (OP4 or punch file), or op2= with matrices or eigenvectors"
-        )
+        raise wrong(f"{Path(bulk).name} has no stiffness ({', '.join(STIFFNESS)}) and mass ({', '.join(MASS)}) as DMIG; give "
+                    "matrices= (OP4 or punch file), or op2= with matrices or eigenvectors")
     results = read_op2(Path(op2))
     modes = _modes(found, _table(results, Path(op2), subcase), results, masses, unit)
     _check_declared(modes, declared_mass)
+    attach, inboard, origin = without_spiders(SOURCE, places)
     chosen = {name: _rows(modes, name, nodes) for name, nodes in (attach or {}).items()}
     return placed_modes(modes, chosen, inboard, origin)
 
@@ -92,10 +77,8 @@ def read_nastran(
 def _check_declared(modes: GivenModes, mass: float | None) -> None:
     found = float(modes.mass.sum())
     if mass is not None and abs(found - mass) > 1e-3 * abs(mass):
-        raise DescriptionError(
-            f"{SOURCE}: mass is {mass:.6g} kg but the elements and concentrated masses weigh {found:.6g} kg; check the units, or "
-            "give masses= by grid point"
-        )
+        raise wrong(f"mass is {mass:.6g} kg but the elements and concentrated masses weigh {found:.6g} kg; check the units, or "
+                    "give masses= by grid point")
 
 
 def _rows(modes: GivenModes, name: str, nodes: Any) -> Any:
@@ -114,9 +97,7 @@ def _structure(bulk: Bulk, stiffness: Dmig, mass: Dmig) -> Exported:
     for each in (mass, stiffness):
         for label, _ in each.rows:
             if label not in at:
-                raise DescriptionError(
-                    f"{SOURCE}: the matrices name grid point {label}, which is not in the bulk data; give all of it"
-                )
+                raise wrong(f"the matrices name grid point {label}, which is not in the bulk data; give all of it")
         where = np.array([6 * at[label] + component - 1 for label, component in each.rows])
         full.append(placed(each.matrix, where, size))
     notes = []
@@ -137,9 +118,7 @@ def _superelement(bulk: Bulk, stiffness: Dmig, mass: Dmig, viscous: Dmig | None)
     def full(given: Dmig) -> Array:
         matrix = np.zeros((size, size))
         if missing := [each for each in given.rows if each not in at]:
-            raise DescriptionError(
-                f"{SOURCE}: the mass has a dof of point {missing[0][0]} that the stiffness lacks; give both of one run"
-            )
+            raise wrong(f"the mass has a dof of point {missing[0][0]} that the stiffness lacks; give both of one run")
         where = [at[each] for each in given.rows]
         matrix[np.ix_(where, where)] = given.matrix.toarray()
         return matrix
@@ -147,9 +126,8 @@ def _superelement(bulk: Bulk, stiffness: Dmig, mass: Dmig, viscous: Dmig | None)
     node = np.array([place[label] if component > 0 else -1 for label, component in order])
     components = np.array([max(each - 1, 0) for _, each in order])
     damping = None if viscous is None else full(viscous)
-    found = Superelement(
-        SOURCE, tuple(map(str, names)), bulk.position[rows], node, components, full(mass), full(stiffness), damping
-    )
+    found = Superelement(SOURCE, tuple(map(str, names)), bulk.position[rows], node, components, full(mass), full(stiffness),
+                         damping)
     return found.in_axes(bulk.axes[rows])
 
 
@@ -175,16 +153,14 @@ def _table(results: Any, op2: Path, subcase: int | None) -> Any:
     tables = [each for each in given if each.analysis_code == 2 and hasattr(each, "eigns") and each.data is not None]
     if not tables:
         other = "complex modes or those of buckling alone" if given else "neither matrices nor eigenvectors"
-        raise DescriptionError(
-            f"{SOURCE}: {op2.name} holds {other} ({', '.join(STIFFNESS[:2])}, {', '.join(MASS[:2])} are not there either); ask for "
-            "real modes in the case control (SOL 103, VECTOR=ALL or DISPLACEMENT=ALL, PARAM,POST,-1)"
-        )
+        raise wrong(f"{op2.name} holds {other} ({', '.join(STIFFNESS[:2])}, {', '.join(MASS[:2])} are not there either); ask for "
+                    "real modes in the case control (SOL 103, VECTOR=ALL or DISPLACEMENT=ALL, PARAM,POST,-1)")
     if subcase is None:
         return tables[0]
     found = next((each for each in tables if int(each.isubcase) == subcase), None)
     if found is None:
         known = ", ".join(str(int(each.isubcase)) for each in tables)
-        raise DescriptionError(f"{SOURCE}: {op2.name} has no modes of subcase {subcase}; it has those of {known}")
+        raise wrong(f"{op2.name} has no modes of subcase {subcase}; it has those of {known}")
     return found
 
 
@@ -202,12 +178,9 @@ def _modes(bulk: Bulk, table: Any, results: Any, masses: Mapping[int, float] | N
     at = np.full(len(bulk.labels), -1)
     at[rows] = np.arange(len(rows))
     lines = at[_lines(bulk)]
-    return GivenModes(
-        SOURCE, labels, bulk.position[rows] * unit.length, weight * unit.mass, inertia * unit.mass * unit.length**2,
-        offset * unit.length, cycles / unit.time, shapes,
-        None if modal_mass is None else modal_mass * unit.mass, lines=lines[(lines >= 0).all(axis=1)],
-        notes=(*notes, *_other_subcases(results, table)),
-    )  # fmt: skip
+    return GivenModes(SOURCE, labels, bulk.position[rows] * unit.length, weight * unit.mass, inertia * unit.mass * unit.length**2,
+                      offset * unit.length, cycles / unit.time, shapes, None if modal_mass is None else modal_mass * unit.mass,
+                      lines=lines[(lines >= 0).all(axis=1)], notes=(*notes, *_other_subcases(results, table)))
 
 
 def _other_subcases(results: Any, table: Any) -> list[str]:

@@ -1,7 +1,5 @@
 """Nastran bulk data as far as a flexible body needs it: grid points and coordinate systems."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,11 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bough.errors import DescriptionError
 from bough.flex.integrals import Array
 from bough.flex.nastran_cards import (
     NO_CONTROL,
-    SOURCE,
     Card,
     CaseControl,
     case_control,
@@ -22,6 +18,7 @@ from bough.flex.nastran_cards import (
     listed,
     number,
     read_cards,
+    wrong,
 )
 
 
@@ -79,7 +76,7 @@ class Bulk:
         known = {label: i for i, label in enumerate(self.labels.tolist())}
         for each in numbers:
             if each not in known:
-                raise DescriptionError(f"{SOURCE}: {what} names grid point {each}, which is not in the bulk data; give all of it")
+                raise wrong(f"{what} names grid point {each}, which is not in the bulk data; give all of it")
         return [known[each] for each in numbers]
 
 
@@ -93,17 +90,15 @@ def read_bulk(path: Path) -> Bulk:
     grids: dict[int, tuple[Array, Array, str]] = {}
     for card in cards.get("GRID", []):
         given = [field_of(card, i) or (field_of(default, i) if i in (2, 6, 7) else "") for i in range(8)]
-        system, place = _frame(frames, given[2], card), np.array([number(each) for each in given[3:6]])
+        system, place = frame_named(frames, given[2], card), np.array([number(each) for each in given[3:6]])
         spot, label = system.place(place), integer(given[1], card)
         if label < 1:
-            raise DescriptionError(f"{SOURCE}: a GRID has the number {given[1] or 'blank'}; give whole numbers from 1 on")
+            raise wrong(f"a GRID has the number {given[1] or 'blank'}; give whole numbers from 1 on")
         if label in grids and not np.allclose(grids[label][0], spot):
-            raise DescriptionError(f"{SOURCE}: GRID {label} is given twice, at different places; give one of them")
-        grids[label] = (spot, _frame(frames, given[6], card).directions(spot) if given[6] != "-1" else np.eye(3), given[7])
+            raise wrong(f"GRID {label} is given twice, at different places; give one of them")
+        grids[label] = (spot, frame_named(frames, given[6], card).directions(spot) if given[6] != "-1" else np.eye(3), given[7])
     if not grids:
-        raise DescriptionError(
-            f"{SOURCE}: {path.name} holds no GRID; give the file with the bulk data, its fields in columns or between commas"
-        )
+        raise wrong(f"{path.name} has no GRID; give the file with the bulk data, its fields in columns or between commas")
     labels = np.array(sorted(grids), dtype=int)
     position, axes = (np.array([grids[label][i] for label in labels.tolist()]) for i in (0, 1))
     scalars = sorted({each for card in cards.get("SPOINT", []) for each in listed(card[1:], card)})
@@ -120,7 +115,7 @@ class _Triple(NamedTuple):
 
 
 def _frames(cards: Mapping[str, list[Card]]) -> dict[int, Frame]:
-    """CORD2R, CORD2C, CORD2S by places, and CORD1R, CORD1C, CORD1S by grid points, whichever refers to which."""
+    """CORD2R, CORD2C, CORD2S by places, and CORD1R, CORD1C, CORD1S by grid points, in any order of reference."""
     waiting = _by_places(cards) | _by_grids(cards)
     frames = {0: BASIC}
     while waiting:
@@ -128,10 +123,8 @@ def _frames(cards: Mapping[str, list[Card]]) -> dict[int, Frame]:
         if not ready:
             label, given = next(iter(waiting.items()))
             missing = next(system for system, _ in given.points if system not in frames)
-            raise DescriptionError(
-                f"{SOURCE}: coordinate system {label} is given in system {missing}, which is not in the bulk data, or is given in "
-                "turn by this one; give it"
-            )
+            raise wrong(f"coordinate system {label} is given in system {missing}, which is not in the bulk data, or is given in "
+                        "turn by this one; give it")
         for label in ready:
             given = waiting.pop(label)
             a, b, c = (frames[system].place(np.array([number(each) for each in place])) for system, place in given.points)
@@ -146,7 +139,7 @@ def _by_places(cards: Mapping[str, list[Card]]) -> dict[int, _Triple]:
         points = [(system, [field_of(card, 3 + 3 * i + j) for j in range(3)]) for i in range(3)]
         label = integer(card[1], card)
         if label in found and found[label].points != points:
-            raise DescriptionError(f"{SOURCE}: coordinate system {label} is given twice, and not alike; give one of them")
+            raise wrong(f"coordinate system {label} is given twice, and not alike; give one of them")
         found[label] = _Triple(card, points)
     return found
 
@@ -162,7 +155,7 @@ def _by_grids(cards: Mapping[str, list[Card]]) -> dict[int, _Triple]:
             points = []
             for name in (field_of(card, start + i) for i in (1, 2, 3)):
                 if name not in grids:
-                    raise DescriptionError(f"{SOURCE}: {card[0]} {card[start]} names grid point {name}, which is not there")
+                    raise wrong(f"{card[0]} {card[start]} names grid point {name}, which does not exist")
                 grid = grids[name]
                 points.append((integer(field_of(grid, 2) or default, grid), [field_of(grid, j) for j in (3, 4, 5)]))
             found[integer(card[start], card)] = _Triple(card, points)
@@ -173,15 +166,14 @@ def _frame_of(name: str, kind: str, a: Array, b: Array, c: Array) -> Frame:
     """Origin a, b on its z axis, c in its x-z plane."""
     along, across = b - a, np.cross(b - a, c - a)
     if not np.linalg.norm(across) > 1e-10 * np.linalg.norm(along) * np.linalg.norm(c - a):
-        raise DescriptionError(f"{SOURCE}: the three points of {name} lie on one line; give points that span its x-z plane")
+        raise wrong(f"the three points of {name} lie on one line; give points that span its x-z plane")
     z, y = along / np.linalg.norm(along), across / np.linalg.norm(across)
     return Frame(kind, a, np.stack([np.cross(y, z), y, z], axis=1))
 
 
-def _frame(frames: Mapping[int, Frame], text: str, card: Card) -> Frame:
+def frame_named(frames: Mapping[int, Frame], text: str, card: Card) -> Frame:
+    """The coordinate system that a field of an entry names."""
     label = integer(text, card)
     if label not in frames:
-        raise DescriptionError(
-            f"{SOURCE}: {card[0]} {card[1]} is in coordinate system {label}, which is not in the bulk data; give it"
-        )
+        raise wrong(f"{card[0]} {card[1]} is in coordinate system {label}, which is not in the bulk data; give it")
     return frames[label]

@@ -1,7 +1,5 @@
 """The text of Nastran's input files: entries in small, large or free field, continuations, includes, replicas, sections."""
 
-from __future__ import annotations
-
 import math
 import re
 from bisect import bisect_left
@@ -9,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from bough.errors import DescriptionError
-from bough.flex.texts import read_text
+from bough.flex.texts import read_text, refusals
 
 SOURCE = "read_nastran"
+wrong = refusals(SOURCE)
 Card = list[str]  # the fields of an entry, its name first
 _MOST = 10**7  # points from one to another
-_EVERYWHERE = ("DMIG", "EXTRN")  # entries that count in whichever section they stand
+_EVERYWHERE = ("DMIG", "EXTRN")  # entries that count in any section
 
 
 def read_cards(path: Path) -> Iterator[Card]:
@@ -95,7 +93,7 @@ def _bulk_lines(path: Path, folders: tuple[Path, ...] = ()) -> Iterator[str]:
 def _included(name: str, path: Path, folders: tuple[Path, ...]) -> Path:
     """An included file: beside the file that names it, or beside those that include that; in any case of letters."""
     if len(folders) > 20:
-        raise DescriptionError(f"{SOURCE}: {path.name} includes {name!r} again and again; files must not include themselves")
+        raise wrong(f"{path.name} includes {name!r} recursively; files must not include themselves")
     plain = name.replace("\\", "/")
     symbol = re.match(r"^\w{2,}:(.*)$", plain)  # a logical symbol of Nastran's: its folder is not known here
     plain = symbol[1] if symbol else plain
@@ -106,9 +104,7 @@ def _included(name: str, path: Path, folders: tuple[Path, ...]) -> Path:
         same = [each for each in there.parent.glob("*") if each.name.lower() == there.name.lower()] if there.parent.is_dir() else []
         if same:
             return same[0]
-    raise DescriptionError(
-        f"{SOURCE}: {path.name} includes the file {name!r}, which does not exist beside it; copy it there, or correct the INCLUDE"
-    )
+    raise wrong(f"{path.name} includes the file {name!r}, which does not exist beside it; copy it there, or correct the INCLUDE")
 
 
 def _split(line: str) -> tuple[str, Card, str]:
@@ -129,7 +125,7 @@ def _split(line: str) -> tuple[str, Card, str]:
 def _replicas(cards: list[Card], first: str, fields: Card) -> list[Card]:
     """The entries that =, *increment, == stand for, or =n: n more of the last two's difference."""
     if not cards or (first != "=" and len(cards) < 2):
-        raise DescriptionError(f"{SOURCE}: an entry begins with {first!r}, but there is none before it to repeat")
+        raise wrong(f"an entry begins with {first!r}, but there is none before it to repeat")
     count = re.match(r"^=\(?(\d+)\)?$", first)
     if not count:
         return [_replica(cards[-1], [first, *fields])]
@@ -180,7 +176,7 @@ def number(text: str) -> float:
     except ValueError:
         found = math.nan
     if not math.isfinite(found):
-        raise DescriptionError(f"{SOURCE}: {text!r} is no number of bulk data; look whether its fields are in their columns")
+        raise wrong(f"{text!r} is not a number of bulk data; check that its fields are in the right columns")
     return found
 
 
@@ -189,10 +185,8 @@ def integer(text: str, card: Card) -> int:
     try:
         return int(text or 0)
     except ValueError:
-        raise DescriptionError(
-            f"{SOURCE}: {card[0]} {field_of(card, 1)} has {text!r} where a whole number belongs; look whether its fields are in "
-            "their columns"
-        ) from None
+        raise wrong(f"{card[0]} {field_of(card, 1)} has {text!r} where a whole number belongs; check that its fields are in the "
+                    "right columns") from None
 
 
 def field_of(card: Card, i: int) -> str:
@@ -213,10 +207,8 @@ def listed(fields: Sequence[str], card: Card, known: Sequence[int] | None = None
         if given[i] in ("THRU", "TO") and found and i + 1 < len(given):
             span = range(found[-1], integer(given[i + 1], card) + 1)
             if not span or (known is None and len(span) > _MOST):
-                raise DescriptionError(
-                    f"{SOURCE}: {card[0]} {field_of(card, 1)} goes from {span.start} THRU {span.stop - 1}; give a first and a last "
-                    f"number, {_MOST} of them at most"
-                )
+                raise wrong(f"{card[0]} {field_of(card, 1)} goes from {span.start} THRU {span.stop - 1}; give a first and a last "
+                            f"number, {_MOST} of them at most")
             found[-1:] = span if known is None else known[bisect_left(known, span.start) : bisect_left(known, span.stop)]
             i += 2
         elif given[i] == "BY" and i + 1 < len(given):

@@ -1,25 +1,12 @@
 """Rigid elements and multipoint constraints of Nastran as links in basic axes. [B 71]"""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from bough.errors import DescriptionError
-from bough.flex.links import (
-    Link,
-    Measured,
-    dofs_at,
-    equation_link,
-    followers,
-    mean_link,
-    node_rows,
-    rigid_link,
-    rigid_rows,
-)
+from bough.flex.links import Link, Measured, dofs_at, equation_link, followers, mean_link, node_rows, rigid_link, rigid_rows
 from bough.flex.nastran_bulk import Bulk
-from bough.flex.nastran_cards import SOURCE, Card, field_of, integer, listed, number
+from bough.flex.nastran_cards import Card, field_of, integer, listed, number, wrong
 
 Dof = tuple[int, int]  # a row of the grid points, and a component 0 ... 5 along its own axes
 
@@ -29,13 +16,11 @@ def links_of(bulk: Bulk) -> tuple[Link, ...]:
     kinds: dict[str, Callable[[Bulk, Card], list[Link]]] = {
         "RBE2": _rbe2, "RBAR": _rbar, "RBAR1": _rbar1, "RJOINT": _rbar1, "RBE1": _rbe1, "RTRPLT": _rtrplt, "RROD": _rrod,
         "RBE3": _rbe3,
-    }  # fmt: skip
+    }
     for kind in ("RSPLINE", "RTRPLT1", "RSSCON", "MPCY", "MPCAX"):
         if bulk.cards.get(kind):
-            raise DescriptionError(
-                f"{SOURCE}: the bulk data hold {kind} {bulk.cards[kind][0][1]}, which is not eliminated here; export matrices of "
-                "the analysis set (EXTSEOUT, or DMAP of KAA and MAA), or model it with RBE2 or RBE3"
-            )
+            raise wrong(f"the bulk data contain {kind} {bulk.cards[kind][0][1]}, which is not supported; export matrices of the "
+                        "analysis set (EXTSEOUT, or DMAP of KAA and MAA), or model it with RBE2 or RBE3")
     found = [link for kind, made in kinds.items() for card in bulk.cards.get(kind, []) for link in made(bulk, card)]
     return (*found, *_multipoint(bulk))
 
@@ -43,7 +28,7 @@ def links_of(bulk: Bulk) -> tuple[Link, ...]:
 def _parts(text: str, name: str) -> tuple[int, ...]:
     """Components 0 ... 5 out of digits 1 ... 6."""
     if not text.isdigit() or set(text) - set("0123456"):
-        raise DescriptionError(f"{SOURCE}: {name} has the components {text!r}; give digits out of 123456")
+        raise wrong(f"{name} has the components {text!r}; give digits out of 123456")
     return tuple(sorted({int(each) - 1 for each in text if each != "0"}))
 
 
@@ -54,9 +39,7 @@ def _general(bulk: Bulk, name: str, leading: Sequence[Dof], following: Sequence[
     size = float(np.linalg.norm(bulk.position[[node for node, _ in leading]] - about, axis=1).max()) or 1.0
     scale = np.array([size] * 3 + [1.0] * 3)
     if len(leading) != 6 or np.linalg.cond(lead * scale) > 1e8:
-        raise DescriptionError(
-            f"{SOURCE}: {name} has {len(leading)} independent dofs, which do not determine a rigid motion; give six that do"
-        )
+        raise wrong(f"{name} has {len(leading)} independent dofs, which do not determine a rigid motion; give six that do")
     follow = np.vstack([rigid_rows(node, [part], bulk.position, bulk.axes, about) for node, part in following])
     rows, dofs = [], []
     for sign, listing in ((np.eye(len(following)), following), (-follow @ np.linalg.inv(lead), leading)):
@@ -116,7 +99,7 @@ def _rbe1(bulk: Bulk, card: Card) -> list[Link]:
     name = f"RBE1 {card[1]}"
     fields = [each.upper() for each in card[2:] if each]
     if "UM" not in fields:
-        raise DescriptionError(f"{SOURCE}: {name} has no dependent dofs (UM); give them")
+        raise wrong(f"{name} has no dependent dofs (UM); give them")
     at = fields.index("UM")
     sides: list[list[Dof]] = []
     for side in (fields[:at], [each for each in fields[at + 1 :] if "." not in each]):
@@ -131,7 +114,7 @@ def _rrod(bulk: Bulk, card: Card) -> list[Link]:
     a, b = bulk.rows([integer(card[2], card), integer(card[3], card)], name)
     along = bulk.position[b] - bulk.position[a]
     if not along.any():
-        raise DescriptionError(f"{SOURCE}: {name} joins two grid points at one place; give them a distance")
+        raise wrong(f"{name} joins two grid points at one place; give them a distance")
     follows, text = (a, field_of(card, 4)) if field_of(card, 4) else (b, field_of(card, 5))
     row = np.concatenate([along, -along])[None] / np.linalg.norm(along)
     dofs = np.concatenate([dofs_at([node], 6, (0, 1, 2)) for node in (a, b)])
@@ -171,10 +154,8 @@ def _multipoint(bulk: Bulk) -> list[Link]:
         for i in range(2, len(card) - 2):
             if (i - 2) % 8 in (0, 3) and card[i]:
                 if (label := integer(card[i], card)) not in at or field_of(card, i + 1) not in "123456" or not card[i + 1]:
-                    raise DescriptionError(
-                        f"{SOURCE}: {name} takes dof {field_of(card, i + 1) or 0} of point {label}, which is no grid point of the "
-                        "bulk data; export matrices of the analysis set (EXTSEOUT)"
-                    )
+                    raise wrong(f"{name} takes dof {field_of(card, i + 1) or 0} of point {label}, which is not a grid point of the "
+                                "bulk data; export matrices of the analysis set (EXTSEOUT)")
                 terms.append(((at[label], int(card[i + 1]) - 1), number(card[i + 2])))
         groups.setdefault(terms[0][0][0], []).append((name, terms))
     return [_equations(bulk, node, group) for node, group in groups.items()]
@@ -199,10 +180,8 @@ def _selected(bulk: Bulk) -> set[int]:
     if bulk.control.mpc is not None:
         return {each for label in bulk.control.mpc for each in joined.get(label, {label})}
     if len(sets) > 1 and len(joined) != 1:
-        raise DescriptionError(
-            f"{SOURCE}: the bulk data hold the MPC sets {', '.join(map(str, sorted(sets)))}, and no case control says which apply; "
-            "give the whole file, with MPC = ... above BEGIN BULK"
-        )
+        raise wrong(f"the bulk data contain the MPC sets {', '.join(map(str, sorted(sets)))}, and no case control says which "
+                    "apply; give the whole file, with MPC = ... above BEGIN BULK")
     return next(iter(joined.values())) if joined else sets
 
 

@@ -1,7 +1,5 @@
 """Masses at the grid points of Nastran's bulk data: elements lumped in equal shares, concentrated masses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,22 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from bough.errors import DescriptionError
 from bough.flex.exported import block_parts
 from bough.flex.integrals import Array, inertia_of
-from bough.flex.nastran_bulk import Bulk
-from bough.flex.nastran_cards import SOURCE, Card, field_of, integer, number
+from bough.flex.nastran_bulk import Bulk, frame_named
+from bough.flex.nastran_cards import Card, field_of, integer, number, wrong
 from bough.flex.nastran_op2 import require_pynastran
 
 _ELEMENTS = (
     "CBAR", "CBEAM", "CBEND", "CROD", "CONROD", "CTUBE", "CQUAD4", "CQUAD8", "CQUADR", "CQUAD", "CTRIA3", "CTRIA6", "CTRIAR",
     "CSHEAR", "CHEXA", "CPENTA", "CTETRA", "CPYRAM",
-)  # fmt: skip
+)
 _THEIRS = (
     "GRID", "GRDSET", "BAROR", "BEAMOR", "CORD1R", "CORD1C", "CORD1S", "CORD2R", "CORD2C", "CORD2S", "MAT1", "MAT2", "MAT3",
     "MAT8", "MAT9", "MAT10", "MAT11", "PBAR", "PBARL", "PBEAM", "PBEAML", "PBCOMP", "PBEND", "PROD", "PTUBE", "PSHELL", "PCOMP",
     "PCOMPG", "PSHEAR", "PSOLID", "PLSOLID", "PCOMPS",
-)  # fmt: skip
+)
 Lump = tuple[int, float, Array, Array]  # grid point, mass, offset of its center, inertia about that
 
 
@@ -35,7 +32,7 @@ def nodal_masses(bulk: Bulk, masses: Mapping[int, float] | None, labels: Array) 
     if masses is not None:
         for label, value in masses.items():
             if label not in at:
-                raise DescriptionError(f"{SOURCE}: masses name grid point {label}, which has no eigenvectors; correct its number")
+                raise wrong(f"masses name grid point {label}, which has no eigenvectors; correct its number")
             weight[at[label]] = value
         return weight, first, own, []
     scale = next((number(card[2]) for card in bulk.cards.get("PARAM", []) if card[1].upper() == "WTMASS"), 1.0)
@@ -43,18 +40,14 @@ def nodal_masses(bulk: Bulk, masses: Mapping[int, float] | None, labels: Array) 
         if value == 0.0 and not inertia.any():
             continue
         if label not in at:
-            raise DescriptionError(
-                f"{SOURCE}: grid point {label} has mass, but no eigenvectors in the OP2 file; write them at all grid points "
-                "(VECTOR=ALL), or give masses= by grid point"
-            )
+            raise wrong(f"grid point {label} has mass, but no eigenvectors in the OP2 file; write them at all grid points "
+                        "(VECTOR=ALL), or give masses= by grid point")
         weight[at[label]] += scale * value
         first[at[label]] += scale * value * lever
         own[at[label]] += scale * (inertia + value * inertia_of(np.outer(lever, lever)))
     if (weight < 0).any():
-        raise DescriptionError(
-            f"{SOURCE}: the mass at grid point {labels[int(weight.argmin())]} is {weight.min():.6g}, below zero; check its CONM2 "
-            "and the densities"
-        )
+        raise wrong(f"the mass at grid point {labels[int(weight.argmin())]} is {weight.min():.6g}, below zero; check its CONM2 and "
+                    "the densities")
     offset = first / np.where(weight > 0, weight, 1.0)[:, None]
     outer = weight[:, None, None] * offset[:, :, None] * offset[:, None, :]
     return weight, offset, own - inertia_of(outer), _left_out(bulk)
@@ -93,19 +86,12 @@ def _conm1(bulk: Bulk, card: Card, place: Array) -> tuple[float, Array, Array]:
     turn = np.kron(np.eye(2), axes)
     parts = block_parts((turn @ (block + np.tril(block, -1).T) @ turn.T)[None])
     if parts is None:
-        raise DescriptionError(
-            f"{SOURCE}: CONM1 {card[1]} has a mass that is not one in all directions; give masses= by grid point, or matrices"
-        )
+        raise wrong(f"CONM1 {card[1]} has a mass that is not one in all directions; give masses= by grid point, or matrices")
     return float(parts[0][0]), parts[1][0], parts[2][0]
 
 
 def _axes(bulk: Bulk, card: Card, place: Array) -> Array:
-    system = integer(card[3], card)
-    if system not in bulk.frames:
-        raise DescriptionError(
-            f"{SOURCE}: {card[0]} {card[1]} is in coordinate system {system}, which is not in the bulk data; give it"
-        )
-    return bulk.frames[system].directions(place)
+    return frame_named(bulk.frames, card[3], card).directions(place)
 
 
 # ---- elements --------------------------------------------------------------------------------------------------------------
@@ -121,10 +107,8 @@ def _element_lumps(bulk: Bulk) -> Iterator[Lump]:
             if hasattr(element, "Mass")
         ]
     except (Exception, SystemExit) as error:
-        raise DescriptionError(
-            f"{SOURCE}: pyNastran cannot find the masses of the elements ({' '.join(str(error).split())[:150]}); give masses= by "
-            "grid point"
-        ) from None
+        raise wrong(f"pyNastran cannot find the masses of the elements ({' '.join(str(error).split())[:150]}); give masses= by "
+                    "grid point") from None
     for nodes, value, spin in found:
         for node in nodes:
             yield node, value / len(nodes), np.zeros(3), spin / len(nodes)

@@ -1,16 +1,13 @@
 """Matrices of Nastran with the grid point and component of each row, out of DMIG entries, OP4 files and OP2 files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bough.errors import DescriptionError
 from bough.flex.nastran_bulk import Bulk
-from bough.flex.nastran_cards import SOURCE, Card, field_of, integer, listed, number, read_cards
+from bough.flex.nastran_cards import Card, field_of, integer, listed, number, read_cards, wrong
 from bough.flex.nastran_op2 import op2_matrices
 from bough.flex.nastran_op4 import read_op4
 
@@ -32,9 +29,7 @@ def read_matrices(bulk: Bulk, path: Path | None, op2: Path | None) -> dict[str, 
     """All matrices by name: of the bulk data, of a punch, OP4 or OP2 file, of an OP2 file of results."""
     known, given = read_dmig(bulk.cards), {}
     if path is not None and not path.is_file():
-        raise DescriptionError(
-            f"{SOURCE}: the file {str(path)!r} does not exist; give an OP4 file, or a punch file with DMIG entries"
-        )
+        raise wrong(f"the file {str(path)!r} does not exist; give an OP4 file, or a punch file with DMIG entries")
     if path is not None and path.suffix.lower() == ".op2":
         given = op2_matrices(path, WANTED)
     elif path is not None and _is_op4(path):
@@ -51,7 +46,7 @@ def read_matrices(bulk: Bulk, path: Path | None, op2: Path | None) -> dict[str, 
 
 def _only(path: Path, name: str, matrices: list[Any]) -> Any:
     if len(matrices) > 1:
-        raise DescriptionError(f"{SOURCE}: {path.name} holds {name} {len(matrices)} times; give a file of one structure")
+        raise wrong(f"{path.name} holds {name} {len(matrices)} times; give a file of one structure")
     return matrices[0]
 
 
@@ -64,9 +59,7 @@ def chosen_set(known: Mapping[str, Dmig], name: str) -> tuple[Dmig | None, Dmig 
     held, lacking = [each for each in (*STIFFNESS, *MASS) if each in known], [each for each in found[:2] if each is None]
     if held and lacking:
         what, names = ("stiffness", STIFFNESS) if found[0] is None else ("mass", MASS)
-        raise DescriptionError(
-            f"{SOURCE}: {name} has {', '.join(held)}, but no {what} matrix ({', '.join(names)}); export both, of one set of dofs"
-        )
+        raise wrong(f"{name} has {', '.join(held)}, but no {what} matrix ({', '.join(names)}); export both, of one set of dofs")
     return found[0], found[1], found[2]
 
 
@@ -95,14 +88,12 @@ def _of_rows(bulk: Bulk, name: str, matrix: Any) -> Dmig:
     rows = next((each for each in sets.values() if len(each) == matrix.shape[0]), None)
     if rows is None:
         sizes = ", ".join(f"{len(each)} dofs of {what}" for what, each in sets.items())
-        raise DescriptionError(
-            f"{SOURCE}: {name} is {matrix.shape[0]} x {matrix.shape[1]}, but the bulk data have {sizes}; give matrices of the "
-            "g-set (KGG, MGG) of the same model, or those of EXTSEOUT with its punch file as bulk data"
-        )
+        raise wrong(f"{name} is {matrix.shape[0]} x {matrix.shape[1]}, but the bulk data have {sizes}; give matrices of the g-set "
+                    "(KGG, MGG) of the same model, or those of EXTSEOUT with its punch file as bulk data")
     found = csr_array(matrix)
     if np.iscomplexobj(found.data):
         if np.abs(found.data.imag).max(initial=0.0) > 0:
-            raise DescriptionError(f"{SOURCE}: {name} is complex; give real matrices, without structural damping")
+            raise wrong(f"{name} is complex; give real matrices, without structural damping")
         found = found.real
     found = csr_array(found, dtype=float)
     if any(abs(each(found, k)).sum() == 0.0 for each, k in ((tril, -1), (triu, 1))) and found.nnz > found.shape[0]:
@@ -155,9 +146,7 @@ def read_dmig(cards: Mapping[str, list[Card]]) -> dict[str, Dmig]:
         if card[2] == "0":
             continue
         if name not in heads:
-            raise DescriptionError(
-                f"{SOURCE}: DMIG {name} has columns, but no head (DMIG, {name}, 0, ...); give the whole punch file"
-            )
+            raise wrong(f"DMIG {name} has columns, but no head (DMIG, {name}, 0, ...); give the whole punch file")
         column = (integer(card[2], card), integer(card[3], card))
         for i in range(5, len(card), 4):
             if field_of(card, i):
@@ -166,7 +155,7 @@ def read_dmig(cards: Mapping[str, list[Card]]) -> dict[str, Dmig]:
     form = {name: field_of(head, 3) for name, head in heads.items()}
     for name in sorted(WANTED & set(heads)):
         if entries[name] and form[name] not in ("1", "6"):
-            raise DescriptionError(f"{SOURCE}: DMIG {name} is rectangular (form {form[name]}); give a square or symmetric one")
+            raise wrong(f"DMIG {name} is rectangular (form {form[name]}); give a square or symmetric one")
     return {name: _assembled(name, form[name], given) for name, given in entries.items() if given and form[name] in ("1", "6")}
 
 
@@ -175,19 +164,17 @@ def _assembled(name: str, form: str, entries: list[tuple[Row, Row, float, float]
     from scipy.sparse import csr_array
 
     if any(imaginary for *_, imaginary in entries):
-        raise DescriptionError(f"{SOURCE}: DMIG {name} is complex; give real matrices, without structural damping")
+        raise wrong(f"DMIG {name} is complex; give real matrices, without structural damping")
     rows = sorted({each for row, column, *_ in entries for each in (row, column)})
-    if wrong := [each for each in rows if not 0 <= each[1] <= 6]:
-        raise DescriptionError(f"{SOURCE}: DMIG {name} has component {wrong[0][1]} of point {wrong[0][0]}; give 0 to 6")
+    if outside := [each for each in rows if not 0 <= each[1] <= 6]:
+        raise wrong(f"DMIG {name} has component {outside[0][1]} of point {outside[0][0]}; give 0 to 6")
     at = {each: i for i, each in enumerate(rows)}
     data = [(at[row], at[column], value) for row, column, value, _ in entries]
     if form == "6":
         if twice := {(i, j) for i, j, _ in data if i < j} & {(j, i) for i, j, _ in data if i > j}:
             one, other = (f"component {rows[i][1]} of point {rows[i][0]}" for i in min(twice))
-            raise DescriptionError(
-                f"{SOURCE}: DMIG {name} is symmetric (form 6), but has both triangles ({one} with {other}, and back); "
-                "give one of them, or form 1"
-            )
+            raise wrong(f"DMIG {name} is symmetric (form 6), but has both triangles ({one} with {other}, and back); give one of "
+                        "them, or form 1")
         data += [(j, i, value) for i, j, value in data if i != j]
     table = np.array(data)
     matrix = csr_array((table[:, 2], tuple(table[:, :2].T.astype(int))), shape=(len(rows), len(rows)))
@@ -195,5 +182,5 @@ def _assembled(name: str, form: str, entries: list[tuple[Row, Row, float, float]
 
 
 def _is_op4(path: Path) -> bool:
-    """By its ending, or because it is no text."""
+    """By its suffix, or because it is not text."""
     return path.suffix.lower() in (".op4", ".mat", ".bin") or b"\0" in path.read_bytes()[:200]

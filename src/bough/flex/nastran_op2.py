@@ -1,7 +1,5 @@
 """OP2 files of Nastran: matrices, in words of either length and order; modes and bulk data, which pyNastran reads."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re
@@ -18,12 +16,12 @@ import numpy as np
 from bough.errors import DescriptionError
 from bough.flex.integrals import Array
 from bough.flex.nastran_bulk import Bulk, read_bulk
-from bough.flex.nastran_cards import SOURCE
+from bough.flex.nastran_cards import wrong
 
 _WORDS = {b"\4\0\0\0": ("<", 4), b"\0\0\0\4": (">", 4), b"\x08\0\0\0": ("<", 8), b"\0\0\0\x08": (">", 8)}
 _RESULTS = re.compile(rb"(B?OPH|B?OUG|LAMA|BLAMA|CLAMA)")  # tables of eigenvectors and eigenvalues
 _BULK = re.compile(rb"(GEOM[124]|EPT|MPT|PVT)")  # and of bulk data, PARAM among them
-_END = "look whether the run and the copy were finished, and write it with PARAM,POST,-1"
+_END = "check that the run and the copy were complete, and write it with PARAM,POST,-1"
 
 
 def require_pynastran() -> None:
@@ -33,21 +31,17 @@ def require_pynastran() -> None:
     try:
         import pyNastran  # noqa: F401
     except ImportError:
-        raise DescriptionError(
-            f"{SOURCE}: modes of OP2 files and masses of elements are read by pyNastran; install it with: pip "
-            "install bough[nastran]"
-        ) from None
+        raise wrong("modes of OP2 files and masses of elements are read by pyNastran; install it with: pip install "
+                    "bough[nastran]") from None
 
 
 def _require_binary(path: Path) -> None:
     if not path.is_file():
-        raise DescriptionError(f"{SOURCE}: the file {str(path)!r} does not exist; give the path of an OP2 file")
+        raise wrong(f"the file {str(path)!r} does not exist; give the path of an OP2 file")
     with path.open("rb") as file:
         first = file.read(4)
     if first not in _WORDS:
-        raise DescriptionError(
-            f"{SOURCE}: {path.name} is no binary OP2 file; write it with PARAM,POST,-1 and, if ASSIGN names it, UNFORMATTED"
-        )
+        raise wrong(f"{path.name} is not a binary OP2 file; write it with PARAM,POST,-1 and, if ASSIGN names it, UNFORMATTED")
 
 
 # ---- matrices --------------------------------------------------------------------------------------------------------------
@@ -137,14 +131,10 @@ def op2_matrices(path: Path, wanted: Collection[str]) -> dict[str, Any]:
                     if table.startswith("MATPOOL"):
                         pool += " ".join(re.findall(r"[A-Z]\w{2,3}(?= )", b"".join(group).decode("latin-1"))) + " "
         except (error, ValueError, StopIteration, IndexError):
-            raise DescriptionError(
-                f"{SOURCE}: {path.name} is no whole OP2 file (it ends early, in table {table}); {_END}"
-            ) from None
+            raise wrong(f"{path.name} is not a complete OP2 file (it ends early, in table {table}); {_END}") from None
     if not found and (pooled := sorted(set(pool.split()) & set(wanted))):
-        raise DescriptionError(
-            f"{SOURCE}: {path.name} holds {', '.join(pooled)} as DMIG (table MATPOOL), which is not read; write them to a punch "
-            "file (EXTSEOUT(DMIGPCH), PARAM,EXTOUT,DMIGPCH) or an OP4 file (EXTSEOUT(MATOP4=unit))"
-        )
+        raise wrong(f"{path.name} holds {', '.join(pooled)} as DMIG (table MATPOOL), which is not read; write them to a punch file "
+                    "(EXTSEOUT(DMIGPCH), PARAM,EXTOUT,DMIGPCH) or an OP4 file (EXTSEOUT(MATOP4=unit))")
     return found
 
 
@@ -189,7 +179,7 @@ def read_op2(path: Path) -> Any:
         return _read(OP2, path, _RESULTS)
     except (Exception, SystemExit) as reason:  # whatever is wrong with the file
         first = (str(reason).strip().splitlines() or [type(reason).__name__])[0][:100]
-        raise DescriptionError(f"{SOURCE}: {path.name} is no whole OP2 file ({first}); {_END}") from None
+        raise wrong(f"{path.name} is not a complete OP2 file ({first}); {_END}") from None
 
 
 def bulk_of_op2(path: Path) -> Bulk:
@@ -201,7 +191,7 @@ def bulk_of_op2(path: Path) -> Bulk:
     try:
         model = _read(OP2Geom, path, _BULK)
         if not model.nodes:
-            raise DescriptionError(f"{SOURCE}: {path.name} holds no grid points; give the bulk data, and op2={path.name!r}")
+            raise wrong(f"{path.name} has no grid points; give the bulk data, and op2={path.name!r}")
         for element in model.elements.values():
             for corner in ("T1", "T2", "T3", "T4"):                 # a thickness below zero stands for that of the property
                 if (getattr(element, corner, None) or 0.0) < 0:
@@ -213,9 +203,7 @@ def bulk_of_op2(path: Path) -> Bulk:
         raise
     except (Exception, SystemExit) as reason:
         first = (str(reason).strip().splitlines() or [type(reason).__name__])[0][:100]
-        raise DescriptionError(
-            f"{SOURCE}: {path.name} holds no bulk data that can be read ({first}); give the bulk data, and op2={path.name!r}"
-        ) from None
+        raise wrong(f"{path.name} has no bulk data that can be read ({first}); give the bulk data, and op2={path.name!r}") from None
 
 
 def _read(kind: Any, path: Path, tables: re.Pattern[bytes]) -> Any:
@@ -223,6 +211,6 @@ def _read(kind: Any, path: Path, tables: re.Pattern[bytes]) -> Any:
         model = kind(debug=None, log=None, mode=None)
         model.include_exclude_results(include_results=["eigenvectors", "eigenvalues"])
         model.generalized_tables = _PassedOver(tables)
-        model.stop_on_unclosed_file = False  # whether it is whole was seen by our own reader
+        model.stop_on_unclosed_file = False  # bough's own reader has checked that it is complete
         model.read_op2(str(path), build_dataframe=False)
     return model

@@ -1,7 +1,5 @@
 """OP4 files of Nastran: dense and sparse matrices, text or binary, in words of either length and order, with all their digits."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from bough.errors import DescriptionError
 from bough.flex.integrals import Array
-from bough.flex.nastran_cards import SOURCE
 from bough.flex.nastran_cards import number as number_of
+from bough.flex.nastran_cards import wrong
 from bough.flex.nastran_op2 import Tape, joined
 
 _HEADS = {b"\x18\0\0\0": ("<", 4), b"\0\0\0\x18": (">", 4), b"\x30\0\0\0": ("<", 8), b"\0\0\0\x30": (">", 8)}
@@ -29,10 +26,8 @@ def read_op4(path: Path) -> dict[str, list[Any]]:
         for name, matrix in _binary(Tape(data, *words)) if words else _Text(data.decode("latin-1").splitlines()).matrices():
             found.setdefault(name.upper(), []).append(matrix)
     except (error, ValueError, IndexError) as reason:
-        last = f", after {list(found)[-1]}" if found else ""
-        raise DescriptionError(
-            f"{SOURCE}: {path.name} is no whole OP4 file ({str(reason)[:80] or 'it ends early'}{last}); export it again"
-        ) from None
+        why, last = str(reason)[:80] or "it ends early", f", after {list(found)[-1]}" if found else ""
+        raise wrong(f"{path.name} is not a complete OP4 file ({why}{last}); export it again") from None
     return found
 
 

@@ -1,7 +1,5 @@
 """Recovery of strains and stresses of elements from modal coordinates, for recording and drawing. [B 74]"""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bough.errors import DescriptionError, nearest
+from bough.errors import DescriptionError, similar
 from bough.flex.integrals import Array, Nodes
 from bough.flex.units import Units
 
@@ -40,7 +38,7 @@ class Recovery:
         if not self.has(str(name)):
             known = list(self._index)
             listed = ", ".join(known[:10])
-            raise DescriptionError(f"recovery: there is no element {name!r}{nearest(str(name), known)}; recovered are {listed}")
+            raise DescriptionError(f"recovery: there is no element {name!r}{similar(str(name), known)}; recovered are {listed}")
         return self._index[str(name)]
 
     def stresses(self, eta: Array) -> Array:
@@ -77,14 +75,14 @@ _GIVEN = ("names", "stress", "strain", "points", "displacement")
 
 
 def is_given(recover: Any) -> bool:
-    """Whether recovery is told by matrices: {"names": [...], "stress": matrix}, {"points": {...}, "displacement": matrix}."""
+    """Whether recovery is given by matrices: {"names": [...], "stress": matrix}, {"points": {...}, "displacement": matrix}."""
     return isinstance(recover, Mapping) and bool(set(recover) & {"stress", "strain", "displacement"})
 
 
 def given_recovery(recover: Mapping[str, Any], shapes: Array) -> Recovery | None:
     """Rows xx, yy, zz, xy, yz, zx of stress [Pa] or strain of each element, columns the coordinates that `shapes` moves."""
     if unknown := set(recover) - set(_GIVEN):
-        raise DescriptionError(f"recovery: {min(unknown)!r} is not known{nearest(min(unknown), _GIVEN)}; give {', '.join(_GIVEN)}")
+        raise DescriptionError(f"recovery: {min(unknown)!r} is not known{similar(min(unknown), _GIVEN)}; give {', '.join(_GIVEN)}")
     n = shapes.shape[1]
     none = np.zeros((0, 6, n))
     if "stress" not in recover and "strain" not in recover:
@@ -106,13 +104,8 @@ def with_given_points(nodes: Nodes, recover: Any, shapes: Array) -> Nodes:
         raise DescriptionError(f"recovery: the point {min(taken)!r} has the name of a node; give it another")
     moved = _moved(recover["displacement"], "displacement", list(places), "x, y, z", shapes)
     position = np.array([np.asarray(each, dtype=float) for each in places.values()]).reshape(-1, 3)
-    return Nodes(
-        (*nodes.names, *places),
-        np.vstack([nodes.position, position]),
-        np.concatenate([nodes.phi, moved]),
-        np.concatenate([nodes.psi, np.zeros_like(moved)]),
-        (*nodes.rotates, *(False for _ in places)),
-    )
+    return Nodes((*nodes.names, *places), np.vstack([nodes.position, position]), np.concatenate([nodes.phi, moved]),
+                 np.concatenate([nodes.psi, np.zeros_like(moved)]), (*nodes.rotates, *(False for _ in places)))
 
 
 def _moved(given: Any, what: str, names: Sequence[str], parts: str, shapes: Array) -> Array:
@@ -120,11 +113,9 @@ def _moved(given: Any, what: str, names: Sequence[str], parts: str, shapes: Arra
     matrix = given if hasattr(given, "tocsr") else np.asarray(given, dtype=float)
     rows = len(parts.split(", "))
     if matrix.shape != (rows * len(names), shapes.shape[0]):
-        raise DescriptionError(
-            f"recovery: the {what} matrix is {matrix.shape}, but there are {len(names)} "
-            f"{'points' if what == 'displacement' else 'elements'} and {shapes.shape[0]} dofs; give "
-            f"({rows * len(names)}, {shapes.shape[0]}), rows {parts} of each"
-        )
+        raise DescriptionError(f"recovery: the {what} matrix is {matrix.shape}, but there are {len(names)} "
+                               f"{'points' if what == 'displacement' else 'elements'} and {shapes.shape[0]} dofs; give "
+                               f"({rows * len(names)}, {shapes.shape[0]}), rows {parts} of each")
     return np.asarray(matrix @ shapes).reshape(len(names), rows, shapes.shape[1])
 
 
@@ -197,9 +188,7 @@ class SolidElements:
     nu: float
 
 
-def recover_solids(
-    groups: Sequence[SolidElements], position: Array, shapes: Array, per_node: int, wanted: Any = "all"
-) -> Recovery:
+def recover_solids(groups: Sequence[SolidElements], position: Array, shapes: Array, per_node: int, wanted: Any = "all") -> Recovery:
     """Strains and stresses at the centers of the wanted elements (numbers, or "all"), and their means at nodes for pictures."""
     n = shapes.shape[1]
     moved = shapes.reshape(len(position), per_node, n)[:, :3]
@@ -242,8 +231,6 @@ def chosen_elements(labels: Array, wanted: Any) -> Array:
     for each in numbers:
         if each not in at:
             first, last = (labels.min(), labels.max()) if len(labels) else (0, 0)
-            raise DescriptionError(
-                f"recovery: there is no solid element {each} with an elastic material; give numbers from {first} to "
-                f"{last}, or 'all'"
-            )
+            raise DescriptionError(f"recovery: there is no solid element {each} with an elastic material; give numbers from "
+                                   f"{first} to {last}, or 'all'")
     return np.array([at[each] for each in numbers], dtype=int)

@@ -12,8 +12,6 @@ craig-bampton    the inboard node fixed; static shapes for unit motions of the i
 pinned           the inboard node and the nodes in `interfaces` keep their positions and may turn (a chord frame).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -37,13 +35,8 @@ _SHIFT = 1e-6  # of the mean eigenvalue: keeps a stiffness with rigid modes inve
 _COUPLED = 1e-14  # of the largest entry of its row and column: what counts as a coupling of two dofs
 
 
-def natural_modes(
-    stiffness: Any,
-    mass: Any,
-    count: int,
-    dof_name: Callable[[int], str] = "dof {}".format,
-    places: Array | None = None,
-) -> tuple[Array, Array]:
+def natural_modes(stiffness: Any, mass: Any, count: int, dof_name: Callable[[int], str] = "dof {}".format,
+                  places: Array | None = None) -> tuple[Array, Array]:
     """The `count` lowest eigenvalues omega^2 and modes (dofs, count) of K x = omega^2 M x, x^T M x = 1.
 
     Parts of the model that no entry couples are solved apart, so that equal frequencies of two planes do not mix. Messages about an
@@ -67,10 +60,9 @@ def natural_modes(
             where = None if places is None else places[part]
             values, vectors = _lowest(stiffness[part][:, part], mass[part][:, part], min(count, len(part)), where)
         except Indefinite as error:
-            raise DescriptionError(
-                f"flexible body: the stiffness is indefinite, above all at {dof_name(int(part[error.dof]))}: some motion without "
-                "support sets energy free; check springs, offsets and prestress there, and export it again"
-            ) from None
+            raise DescriptionError(f"flexible body: the stiffness is indefinite, above all at {dof_name(int(part[error.dof]))}: "
+                                   "some motion without support sets energy free; check springs, offsets and prestress there, and "
+                                   "export it again") from None
         whole = np.zeros((stiffness.shape[0], len(values)))
         whole[part] = vectors
         squares.append(values)
@@ -166,19 +158,15 @@ def check_symmetric(matrix: Any, what: str) -> None:
         worst = int(skew.data.argmax())
         i, j = int(skew.coords[0][worst]), int(skew.coords[1][worst])
         pair = f"{matrix[i, j]:.9g} at [{i}, {j}] but {matrix[j, i]:.9g} at [{j}, {i}]"
-        raise DescriptionError(
-            f"flexible body: the {what} matrix is not symmetric, with {pair}; export the whole matrix (not one triangle), "
-            "without damping or gyroscopic terms"
-        )
+        raise DescriptionError(f"flexible body: the {what} matrix is not symmetric, with {pair}; export the whole matrix (not one "
+                               "triangle), without damping or gyroscopic terms")
 
 
 def dependent_modes(vector: Array, value: float) -> str:
     worst = sorted(np.argsort(-np.abs(vector))[:2].tolist())
     pair = " and ".join(map(str, worst))
-    return (
-        f"flexible body: its modes are linearly dependent (smallest eigenvalue of their correlation {value:.1e}), above all modes "
-        f"{pair}; leave one out, or ask for fewer modes or interfaces that share no node"
-    )
+    return (f"flexible body: its modes are linearly dependent (smallest eigenvalue of their correlation {value:.1e}), above all "
+            f"modes {pair}; leave one out, or ask for fewer modes or interfaces that share no node")
 
 
 def check_no_rigid_mode(model: FiniteElements, free: Array, stiffness: Any, shapes: Array, squares: Array) -> None:
@@ -190,11 +178,9 @@ def check_no_rigid_mode(model: FiniteElements, free: Array, stiffness: Any, shap
     bad = np.flatnonzero((share < _UNSTRAINED) | (is_rigid & (share < NEARLY_UNSTRAINED)))
     if len(bad):
         hertz = np.sqrt(max(float(squares[bad[0]]), 0.0)) / (2 * np.pi)
-        raise DescriptionError(
-            f"flexible body: with its inboard node {model.inboard!r} fixed the stiffness still has {len(bad)} rigid-body "
-            f"mode(s), the first at {hertz:.3g} Hz; let the inboard node hold all 6 motions (several nodes, if they only "
-            "translate), connect loose parts, or ask for reduction='free-free'"
-        )
+        raise DescriptionError(f"flexible body: with its inboard node {model.inboard!r} fixed the stiffness still has {len(bad)} "
+                               f"rigid-body mode(s), the first at {hertz:.3g} Hz; let the inboard node hold all 6 motions (several "
+                               "nodes, if they only translate), connect loose parts, or ask for reduction='free-free'")
 
 
 def check_interfaces(model: FiniteElements, interfaces: tuple[str, ...]) -> None:
@@ -207,18 +193,15 @@ def check_interfaces(model: FiniteElements, interfaces: tuple[str, ...]) -> None
     for name in dict.fromkeys([*outer, *([model.inboard] if model.inboard else [])]):
         for node in model.find(name).nodes:
             if node in taken:
-                raise DescriptionError(
-                    f"flexible body: its modes are linearly dependent: interfaces {taken[node]!r} and {name!r} share mesh node "
-                    f"{node}; let each node of the mesh belong to one interface"
-                )
+                raise DescriptionError(f"flexible body: its modes are linearly dependent: interfaces {taken[node]!r} and {name!r} "
+                                       f"share mesh node {node}; let each node of the mesh belong to one interface")
             taken[node] = name
 
 
 def required_inboard(model: FiniteElements, reduction: str) -> str:
     if model.inboard is None:
-        raise DescriptionError(
-            f"flexible body: {reduction} modes need an inboard node; give inboard=..., or ask for reduction='free-free'"
-        )
+        raise DescriptionError(f"flexible body: {reduction} modes need an inboard node; give inboard=..., or ask for "
+                               "reduction='free-free'")
     check_independent(model, model.inboard)
     return model.inboard
 
@@ -227,11 +210,8 @@ def check_independent(model: FiniteElements, name: str) -> None:
     """Refuse to fix a node that follows another one."""
     follows = np.intersect1d(model.dofs_of(name), model.dependent)
     if len(follows):
-        raise DescriptionError(
-            f"flexible body: {name!r} cannot be an interface, since {model.dof_name(int(follows[0]))} follows another "
-            "node (a rigid "
-            "element or a spider); take the node that leads it"
-        )
+        raise DescriptionError(f"flexible body: {name!r} cannot be an interface, since {model.dof_name(int(follows[0]))} follows "
+                               "another node (a rigid element or a spider); take the node that leads it")
 
 
 def mode_count(modes: Any) -> int:
@@ -242,9 +222,8 @@ def mode_count(modes: Any) -> int:
 
 def available(count: int, dofs: int) -> int:
     if count > dofs:
-        raise DescriptionError(
-            f"flexible body: {count} modes were asked for, but the model has {dofs} free dofs; ask for fewer, or refine it"
-        )
+        raise DescriptionError(f"flexible body: {count} modes were asked for, but the model has {dofs} free dofs; ask for fewer, "
+                               "or refine it")
     return count
 
 
@@ -318,16 +297,14 @@ def _recovered(model: FiniteElements, shapes: Array, recover: Any) -> Recovery |
     if is_given(recover):
         return given_recovery(recover, shapes)
     if model.recover is None:
-        raise DescriptionError(
-            "flexible body: this model does not know its elements' stresses; give recover={'names': [...], 'stress': matrix}, rows "
-            "xx, yy, zz, xy, yz, zx of each element and a column for each dof, or read solid elements with their material (.inp)"
-        )
+        raise DescriptionError("flexible body: this model does not know its elements' stresses; give recover={'names': [...], "
+                               "'stress': matrix}, rows xx, yy, zz, xy, yz, zx of each element and a column for each dof, or read "
+                               "solid elements with their material (.inp)")
     return model.recover(shapes, recover)
 
 
-def mode_shapes(
-    model: FiniteElements, reduction: str, *, modes: Any = 6, interfaces: Sequence[str] = (), static: Sequence[Any] = ()
-) -> tuple[Array, Array]:
+def mode_shapes(model: FiniteElements, reduction: str, *, modes: Any = 6, interfaces: Sequence[str] = (),
+                static: Sequence[Any] = ()) -> tuple[Array, Array]:
     """The squares of the angular frequencies (n,) and the mass-normalized shapes (dofs, n) of a reduction."""
     squares, shapes = _mode_shapes(model, reduction, modes, interfaces)
     if not len(static):
@@ -405,10 +382,9 @@ def _free_free(model: FiniteElements, count: int) -> tuple[Array, Array]:
     _squares, shapes = natural_modes(stiffness, mass, wanted, lambda i: model.dof_name(int(free[i])), model.places(free))
     grounded = stiffness_share(stiffness, rigid)
     if number and grounded.max() > NEARLY_UNSTRAINED:
-        raise DescriptionError(
-            f"flexible body: free-free modes were asked for, but the stiffness resists rigid motion (share {grounded.max():.2e}); "
-            "give the stiffness of the free body without its supports, or ask for reduction='cantilever'"
-        )
+        raise DescriptionError("flexible body: free-free modes were asked for, but the stiffness resists rigid motion (share "
+                               f"{grounded.max():.2e}); give the stiffness of the free body without its supports, or ask for "
+                               "reduction='cantilever'")
     return _orthogonal(model, _without_rigid_motion(model.spread(shapes[:, number:], free), model))
 
 
@@ -443,9 +419,8 @@ def _constraint_modes(model: FiniteElements, fixed: Array, outer: Sequence[str])
 
 def _given(model: FiniteElements, shapes: Array) -> tuple[Array, Array]:
     if shapes.shape[0] != model.n_dofs:
-        raise DescriptionError(
-            f"flexible body: modes have {shapes.shape[0]} rows, but the model has {model.n_dofs} dofs; give one row per dof"
-        )
+        raise DescriptionError(f"flexible body: modes have {shapes.shape[0]} rows, but the model has {model.n_dofs} dofs; give one "
+                               "row per dof")
     return _orthogonal(model, shapes)
 
 

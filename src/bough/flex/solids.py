@@ -41,17 +41,14 @@ class SolidGrid:
         }
         shape = next((each for each in ("Hex", "Tet") if each in type(self.mesh).__name__), None)
         if (shape, self.order) not in kinds:
-            raise DescriptionError(
-                f"solid: a {type(self.mesh).__name__} with elements of order {self.order} is not supported; "
-                "give hexahedra or tetrahedra, order 1 or 2"
-            )
+            raise DescriptionError(f"solid: a {type(self.mesh).__name__} with elements of order {self.order} is not supported; "
+                                   "give hexahedra or tetrahedra, order 1 or 2")
         return kinds[(str(shape), self.order)]()
 
     @cached_property
     def scalar(self) -> Any:
-        return scikit_fem().Basis(
-            self.mesh, self._element, intorder=2 * self.order + (self.order if "Hex" in type(self.mesh).__name__ else 0)
-        )
+        return scikit_fem().Basis(self.mesh, self._element,
+                                  intorder=2 * self.order + (self.order if "Hex" in type(self.mesh).__name__ else 0))
 
     @cached_property
     def vector(self) -> Any:
@@ -178,7 +175,7 @@ def box(size: Sequence[float], divisions: Sequence[int]) -> Any:
 
 
 def box_of(mesh: Any) -> dict[str, Any]:
-    """The words for a mesh that `box` could have made.
+    """The keywords of `box` that make this mesh.
 
     >>> box_of(box((1.0, 0.5, 0.02), (4, 2, 1)))
     {'box': {'size': [1.0, 0.5, 0.02], 'divisions': [4, 2, 1]}}
@@ -219,24 +216,13 @@ def solid(
     FlexibleBody(2 cantilever modes, 17.51 ... 73.81 Hz, mass 27 kg, nodes 'root' (inboard), 'tip', geometric stiffness)
     """
     model = solid_model(mesh, E=E, nu=nu, density=density, attach=attach, inboard=inboard, order=order, origin=origin)
-    return reduce(
-        model, reduction, modes=modes, interfaces=interfaces, damping=damping, variant=variant, stiffening=geometric_stiffness,
-        static=static, recover=recover,
-    )  # fmt: skip
+    return reduce(model, reduction, modes=modes, interfaces=interfaces, damping=damping, variant=variant,
+                  stiffening=geometric_stiffness, static=static, recover=recover)
 
 
 @working("finite elements of a solid")
-def solid_model(
-    mesh: Any,
-    *,
-    E: float,
-    nu: float,
-    density: float,
-    attach: Mapping[str, Any],
-    inboard: str | None = None,
-    order: int = 2,
-    origin: Any = None,
-) -> FiniteElements:
+def solid_model(mesh: Any, *, E: float, nu: float, density: float, attach: Mapping[str, Any], inboard: str | None = None,
+                order: int = 2, origin: Any = None) -> FiniteElements:
     """The finite elements of a solid.
 
     `mesh` is a scikit-fem mesh (`box` makes one) or a file that meshio reads. Each location in `attach` is a boundary's name in

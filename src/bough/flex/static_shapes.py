@@ -1,10 +1,8 @@
-"""Static shapes beside the modes: what the body does under chosen loads, once and for all exactly. [B 72]
+"""Static shapes in addition to the modes, which make the response to chosen constant loads exact. [B 72]
 
 Each entry of `static` is the name of a node (unit forces and moments there), "acceleration" (the loads of the body's own mass
 under unit accelerations, linear and angular: inertia relief), or an array (dofs,) or (dofs, k) of forces at the dofs.
 """
-
-from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
@@ -36,10 +34,8 @@ def _loads(model: FiniteElements, entry: Any) -> Array:
     given = np.asarray(entry, dtype=float)
     given = given[:, None] if given.ndim == 1 else given
     if given.ndim != 2 or given.shape[0] != model.n_dofs:
-        raise DescriptionError(
-            f"flexible body: a static load has shape {np.shape(entry)}; give a node's name, {ACCELERATION!r}, or an array with one "
-            f"row for each of the {model.n_dofs} dofs"
-        )
+        raise DescriptionError(f"flexible body: a static load has shape {np.shape(entry)}; give a node's name, {ACCELERATION!r}, "
+                               f"or an array with one row for each of the {model.n_dofs} dofs")
     return given
 
 

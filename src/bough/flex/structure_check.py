@@ -62,14 +62,8 @@ def _vector(values: Any) -> str:
     return "  ".join(f"{0.0 if abs(value) < 1e-10 * scale else value:12.6g}" for value in values)
 
 
-def check_structure(
-    model: FiniteElements,
-    *,
-    modes: int = 10,
-    mass: float | None = None,
-    com: Any = None,
-    inertia: Any = None,
-) -> StructureCheck:
+def check_structure(model: FiniteElements, *, modes: int = 10, mass: float | None = None, com: Any = None,
+                    inertia: Any = None) -> StructureCheck:
     """Check a model, also against declared mass properties: `com` in the model's axes, `inertia` about the mass center.
 
     >>> from bough.flex import beam_model
@@ -86,9 +80,7 @@ def check_structure(
     held, led = len(model.held), len(model.dependent)
     size = f"{len(model.position)} nodes, {model.n_dofs} dofs"
     size += f", {held} without stiffness or held" * bool(held) + f", {led} that follow others" * bool(led)
-    return StructureCheck(
-        size, found_mass, center, tensor, grounding, zero, free, fixed, left_out, tuple(problems), model.notes
-    )  # fmt: skip
+    return StructureCheck(size, found_mass, center, tensor, grounding, zero, free, fixed, left_out, tuple(problems), model.notes)
 
 
 def mass_properties(model: FiniteElements) -> tuple[float, Array, Array]:
@@ -134,11 +126,8 @@ def grounding_of(model: FiniteElements) -> tuple[Array, list[str]]:
         energy = rigid[:, i] * force[:, i]
         worst = [model.dof_name(int(dof)) for dof in np.argsort(-np.abs(energy))[:3]]
         square = float(rigid[:, i] @ force[:, i]) / max(float(rigid[:, i] @ (model.mass @ rigid[:, i])), 1e-300)
-        problems.append(
-            f"rigid motion {DIRECTIONS[i]} is not free ({np.sqrt(max(square, 0.0)) / (2 * np.pi):.3g} Hz): grounded at "
-            f"{'; '.join(worst)}; "
-            "take off supports and springs to ground, or correct units and places of nodes"
-        )
+        problems.append(f"rigid motion {DIRECTIONS[i]} is not free ({np.sqrt(max(square, 0.0)) / (2 * np.pi):.3g} Hz): grounded at "
+                        f"{'; '.join(worst)}; take off supports and springs to ground, or correct units and places of nodes")
     return share, problems
 
 
@@ -153,10 +142,8 @@ def _free_modes(model: FiniteElements, modes: int, grounded: bool, problems: lis
     expected = int(np.linalg.matrix_rank(model.rigid_motion()[free] / max(1.0, float(np.abs(model.position).max()))))
     if number > expected and not grounded:
         shape = model.spread(shapes[:, np.flatnonzero(zero)[-1]], free)
-        problems.append(
-            f"{number} modes are at zero, {number - expected} more than rigid motion: parts are loose, above all "
-            f"{model.dof_name(int(np.abs(shape).argmax()))}; connect them"
-        )
+        problems.append(f"{number} modes are at zero, {number - expected} more than rigid motion: parts are loose, above all "
+                        f"{model.dof_name(int(np.abs(shape).argmax()))}; connect them")
     return number, np.sqrt(np.maximum(squares[~zero], 0.0)) / (2 * np.pi)
 
 
@@ -190,11 +177,9 @@ def check_modes(given: GivenModes, *, mass: float | None = None) -> StructureChe
     except DescriptionError as error:
         problems.append(str(error))
     found, none = elastic.frequencies, np.zeros(0)
-    return StructureCheck(
-        f"{len(given.labels)} nodes, {len(given.frequencies)} modes", weight, center, tensor, np.zeros(0),
-        len(given.frequencies) - len(found), none if fixed else found, found if fixed else none, left_out, tuple(problems),
-        elastic.notes,
-    )  # fmt: skip
+    return StructureCheck(f"{len(given.labels)} nodes, {len(given.frequencies)} modes", weight, center, tensor, np.zeros(0),
+                          len(given.frequencies) - len(found), none if fixed else found, found if fixed else none, left_out,
+                          tuple(problems), elastic.notes)
 
 
 def _left_out(body: FlexibleBody, given: GivenModes) -> Array:

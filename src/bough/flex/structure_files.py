@@ -1,6 +1,4 @@
-"""Structures out of one name: which reader a file wants, and which files stand beside it."""
-
-from __future__ import annotations
+"""Structures from one file name: which reader to use, and which files belong to it."""
 
 from pathlib import Path
 from typing import Any
@@ -36,15 +34,12 @@ def read_structure(path: str | Path, **options: Any) -> Structure:
         return read_abaqus(file, **options)
     if suffix in _NASTRAN:
         return read_nastran(file, **_beside(file), **options)
-    raise DescriptionError(
-        f"{file}: files ending in {file.suffix!r} are not known; give .bdf or .dat (Nastran), .inp (Abaqus, CalculiX), "
-        ".npz (bough), or a "
-        "YAML file that says how the body is made ({ansys: {...}})"
-    )
+    raise DescriptionError(f"{file}: files ending in {file.suffix!r} are not known; give .bdf or .dat (Nastran), .inp (Abaqus, "
+                           "CalculiX), .npz (bough), or a YAML file that says how the body is made ({ansys: {...}})")
 
 
 def _beside(file: Path) -> dict[str, Any]:
-    """Results and matrices of Nastran under the same name, or the name with something added."""
+    """Results and matrices of Nastran whose names begin with that of the file."""
     found: dict[str, Any] = {}
     if file.suffix.lower() == ".op2":
         return found

@@ -1,18 +1,19 @@
 """Reduced superelements: matrices at interface nodes and modal coordinates, as a body by themselves. [B 73]
 
-What they determine is exact: mass, mass center, inertia, couplings of first order, interface motion. What they do not is said by
-the body when it prints: terms of second order in the deformation, motion-induced stiffness, shapes between the interfaces.
+What they determine is exact: mass, mass center, inertia, couplings of first order, interface motion. What they do not determine is
+listed when the body is printed: terms of second order in the deformation, motion-induced stiffness, shapes between the interfaces.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from bough.errors import DescriptionError
+from bough.flex.exported import SAME_MASS, Places, without_spiders
 from bough.flex.finite_elements import COMPONENTS, rigid_motion
 from bough.flex.flexible_body import FlexibleBody, damping_matrix
 from bough.flex.integrals import Array, MassPoints, ModalIntegrals, Nodes, Outline, axial, no_spins, unknown_node
@@ -52,39 +53,35 @@ class Superelement:
                 rows = np.flatnonzero((self.node == i) & (self.component // 3 == kind // 3))
                 if len(rows) in (1, 2):
                     some = ", ".join(COMPONENTS[each] for each in self.component[rows])
-                    raise DescriptionError(
-                        f"{self.source}: interface {self.labels[i]} has axes of its own, and of three dofs only {some}; keep all "
-                        "three when reducing, or none"
-                    )
+                    raise DescriptionError(f"{self.source}: interface {self.labels[i]} has axes of its own, and of three dofs only "
+                                           f"{some}; keep all three when reducing, or none")
                 rows = rows[np.argsort(self.component[rows])]
                 turn[np.ix_(rows, rows)] = local[: len(rows), : len(rows)]
         mass, stiffness = turn @ self.mass @ turn.T, turn @ self.stiffness @ turn.T
-        return replace(
-            self, mass=mass, stiffness=stiffness, damping=None if self.damping is None else turn @ self.damping @ turn.T
-        )
+        return replace(self, mass=mass, stiffness=stiffness, damping=None if self.damping is None else turn @ self.damping @ turn.T)
 
     def in_units(self, unit: Units) -> Superelement:
         """The same, of numbers in other units; modal coordinates keep theirs, of a mass times a length squared."""
         lever = np.where((self.node >= 0) & (self.component > 2), unit.length, 1.0)
         scale = np.outer(lever, lever)
-        return replace(
-            self,
-            position=self.position * unit.length,
-            mass=unit.mass * scale * self.mass,
-            stiffness=unit.stiffness * scale * self.stiffness,
-            damping=None if self.damping is None else unit.mass / unit.time * scale * self.damping,
-        )
+        return replace(self, position=self.position * unit.length, mass=unit.mass * scale * self.mass,
+                       stiffness=unit.stiffness * scale * self.stiffness,
+                       damping=None if self.damping is None else unit.mass / unit.time * scale * self.damping)
 
-    def placed(self, *, attach: Mapping[str, Any] | None = None, inboard: str | None = None, origin: Any = None) -> Superelement:
-        """The same with its nodes renamed (`attach` maps a name to a node's number), and about another origin."""
+    def placed(self, mass: float | None = None, **places: Unpack[Places]) -> Superelement:
+        """The same with its nodes renamed (`attach` maps a name to a node's number), and about another origin; `mass` [kg] is
+        compared with that of the matrix."""
+        attach, inboard, origin = without_spiders(self.source, places)
+        if mass is not None and abs((held := self.total_mass()) - mass) > SAME_MASS * abs(mass):
+            raise DescriptionError(f"{self.source}: mass is {mass:.6g} kg but the mass matrix holds {held:.6g} kg; check the units "
+                                   "of the matrices, or correct mass")
         found = self
         if attach is not None:
             names = list(self.labels)
             for name, node in attach.items():
                 if str(node) not in self.labels:
-                    raise DescriptionError(
-                        f"node {name!r}: the superelement has no interface {node}; it has {', '.join(self.labels)}"
-                    )
+                    raise DescriptionError(f"node {name!r}: the superelement has no interface {node}; it has "
+                                           f"{', '.join(self.labels)}")
                 names[self.labels.index(str(node))] = name
             found = replace(self, labels=tuple(names))
         if inboard is not None and inboard not in found.labels:
@@ -92,8 +89,13 @@ class Superelement:
         about = origin if origin is not None else (0, 0, 0) if inboard is None else found.position[found.labels.index(inboard)]
         return replace(found, position=found.position - np.asarray(about, dtype=float), inboard=inboard)
 
+    def total_mass(self) -> float:
+        """What the mass matrix has in unit translations, the mean of three directions."""
+        rigid = self.rigid_motion()[:, :3]
+        return float(np.trace(rigid.T @ self.mass @ rigid)) / 3
+
     def rigid_motion(self) -> Array:
-        """The coordinates (r, 6) in unit translations and rotations: interfaces move rigidly, modal ones as strain least. [B 73]"""
+        """The coordinates (r, 6) in unit translations and rotations: interfaces move rigidly, modal ones strain least. [B 73]"""
         whole = rigid_motion(self.position, 6).reshape(len(self.labels), 6, 6)
         modal = self.node < 0
         motion = np.where(modal[:, None], 0.0, whole[np.maximum(self.node, 0), np.clip(self.component, 0, 5)])
@@ -105,7 +107,7 @@ class Superelement:
         return np.asarray(motion)
 
     def check(self) -> None:
-        """Refuse matrices that are no free body's."""
+        """Refuse matrices that cannot be those of a free body."""
         from scipy.sparse import csr_array
 
         size = len(self.node)
@@ -113,9 +115,8 @@ class Superelement:
             if matrix is None:
                 continue
             if matrix.shape != (size, size):
-                raise DescriptionError(
-                    f"{self.source}: the {what} matrix is {matrix.shape}, but there are {size} coordinates; give {size} x {size}"
-                )
+                raise DescriptionError(f"{self.source}: the {what} matrix is {matrix.shape}, but there are {size} coordinates; "
+                                       f"give {size} x {size}")
             check_symmetric(csr_array(matrix), what)
         lowest = np.linalg.eigvalsh(self.mass)[0]
         if lowest < -1e-9 * np.abs(self.mass).max():
@@ -123,11 +124,9 @@ class Superelement:
         rigid = self.rigid_motion()
         share = stiffness_share(csr_array(self.stiffness), rigid[:, rigid.any(axis=0)])
         if len(share) and share.max() > NEARLY_UNSTRAINED:
-            raise DescriptionError(
-                f"{self.source}: the stiffness resists rigid motion (share {share.max():.1e}), above all at "
-                f"{self._resisting(rigid)}; reduce the free structure, without its supports, and give the interfaces' places and "
-                "dofs in one frame"
-            )
+            raise DescriptionError(f"{self.source}: the stiffness resists rigid motion (share {share.max():.1e}), above all at "
+                                   f"{self._resisting(rigid)}; reduce the free structure, without its supports, and give the "
+                                   "interfaces' places and dofs in one frame")
 
     def _resisting(self, motion: Array) -> str:
         """The three coordinates that carry most of the energy of rigid motion."""
@@ -138,15 +137,8 @@ class Superelement:
         ]
         return "; ".join(names)
 
-    def reduce(
-        self,
-        reduction: str | None = None,
-        *,
-        modes: int | None = None,
-        damping: Any = 0.0,
-        variant: str | None = None,
-        recover: Any = None,
-    ) -> FlexibleBody:
+    def reduce(self, reduction: str | None = None, *, modes: int | None = None, damping: Any = 0.0, variant: str | None = None,
+               recover: Any = None) -> FlexibleBody:
         """The body. With an inboard node the modes are those of the rest ("cantilever"), otherwise free ones; all, or the lowest.
 
         `variant` is "zeroth_order" unless `points` complete the superelement: then "full". `recover` holds matrices of stress,
@@ -159,17 +151,13 @@ class Superelement:
         self.check()
         wanted = "free-free" if self.inboard is None else "cantilever"
         if reduction not in (None, wanted):
-            raise DescriptionError(
-                f"superelement: reduction is {reduction!r}; with {'an' if self.inboard else 'no'} inboard node it is {wanted!r}"
-            )
+            raise DescriptionError(f"superelement: reduction is {reduction!r}; with {'an' if self.inboard else 'no'} inboard node "
+                                   f"it is {wanted!r}")
         squares, shapes = self._modes(modes)
         variant = variant or ("full" if self.points else "zeroth_order")
         if variant == "full" and not self.points:
-            raise DescriptionError(
-                f"superelement: variant 'full' needs {SECOND_ORDER}, which reduced matrices do not determine; give "
-                "points= (position, "
-                "mass, recovery), or take variant='zeroth_order'"
-            )
+            raise DescriptionError(f"superelement: variant 'full' needs {SECOND_ORDER}, which reduced matrices do not determine; "
+                                   "give points= (position, mass, recovery), or take variant='zeroth_order'")
         given = np.zeros((len(squares), len(squares))) if self.damping is None else shapes.T @ self.damping @ shapes
         frequencies = np.sqrt(np.maximum(squares, 0.0))
         points = self._points(shapes)
@@ -189,10 +177,9 @@ class Superelement:
 
     def _recovered(self, recover: Any, shapes: Array) -> Recovery | None:
         if recover is not None and not is_given(recover):
-            raise DescriptionError(
-                f"superelement: recover is {recover!r}, but reduced matrices know no elements; give the supplier's matrices, "
-                "recover={'names': [...], 'stress': matrix}, with a column for each coordinate"
-            )
+            raise DescriptionError(f"superelement: recover is {recover!r}, but reduced matrices know no elements; give the "
+                                   "supplier's matrices, recover={'names': [...], 'stress': matrix}, with a column for each "
+                                   "coordinate")
         return None if recover is None else given_recovery(recover, shapes)
 
     def _empty(self) -> Array:
@@ -206,10 +193,9 @@ class Superelement:
         points = dict(self.points)
         if "recovery" in points and np.shape(points["recovery"])[-1] == len(coordinates):
             points["recovery"] = np.asarray(points["recovery"])[:, keep]
-        return replace(
-            self, node=self.node[keep], component=self.component[keep], mass=self.mass[square], stiffness=self.stiffness[square],
-            damping=None if self.damping is None else self.damping[square], points=points,
-        )  # fmt: skip
+        return replace(self, node=self.node[keep], component=self.component[keep], mass=self.mass[square],
+                       stiffness=self.stiffness[square], damping=None if self.damping is None else self.damping[square],
+                       points=points)
 
     def _modes(self, modes: int | None) -> tuple[Array, Array]:
         from scipy.linalg import eigh
@@ -220,11 +206,9 @@ class Superelement:
             count = len(free) if modes is None else min(int(modes), len(free))
             squares, shapes = natural_modes(self.stiffness[np.ix_(free, free)], self.mass[np.ix_(free, free)], count)
             if len(squares) and squares[0] <= 1e-12 * squares[-1]:
-                raise DescriptionError(
-                    f"superelement: with {self.inboard!r} fixed the stiffness still has a rigid-body mode, or is "
-                    "indefinite (square of "
-                    f"the first frequency {squares[0]:.3g}); give the stiffness of one connected structure"
-                )
+                raise DescriptionError(f"superelement: with {self.inboard!r} fixed the stiffness still has a rigid-body mode, or "
+                                       f"is indefinite (square of the first frequency {squares[0]:.3g}); give the stiffness of one "
+                                       "connected structure")
             whole = np.zeros((size, shapes.shape[1]))
             whole[free] = shapes
             return squares, whole
@@ -257,10 +241,8 @@ class Superelement:
         if points is not None:
             known = ModalIntegrals.from_points(points)
             if abs(known.m - parts["m"]) > 0.01 * abs(parts["m"]):
-                raise DescriptionError(
-                    f"superelement: its points weigh {known.m:.6g} kg, its mass matrix {parts['m']:.6g} kg; check the "
-                    "points' masses"
-                )
+                raise DescriptionError(f"superelement: its points weigh {known.m:.6g} kg, its mass matrix {parts['m']:.6g} kg; "
+                                       "check the points' masses")
             parts |= {name: getattr(known, name) for name in ("I1", "I2", "k", "spin", "spin_pairs")}
         return ModalIntegrals(**parts)
 
@@ -269,18 +251,15 @@ class Superelement:
         if not self.points:
             return None
         if missing := {"position", "mass", "recovery"} - set(self.points):
-            raise DescriptionError(
-                f"superelement: points lack {min(missing)!r}; give position (N, 3), mass (N,), recovery (3N or 6N, r)"
-            )
+            raise DescriptionError(f"superelement: points lack {min(missing)!r}; give position (N, 3), mass (N,), recovery (3N or "
+                                   "6N, r)")
         place, mass = np.asarray(self.points["position"], dtype=float), np.asarray(self.points["mass"], dtype=float)
         recovery = np.asarray(self.points["recovery"], dtype=float)
         count, size = len(place), len(self.node)
         if recovery.shape not in ((3 * count, size), (6 * count, size)):
-            raise DescriptionError(
-                f"superelement: recovery has shape {recovery.shape}; give ({3 * count}, {size}) or ({6 * count}, "
-                f"{size}): rows x, y, z "
-                "(rx, ry, rz) of each point, columns the coordinates of the matrices"
-            )
+            raise DescriptionError(f"superelement: recovery has shape {recovery.shape}; give ({3 * count}, {size}) or "
+                                   f"({6 * count}, {size}): rows x, y, z (rx, ry, rz) of each point, columns the coordinates of "
+                                   "the matrices")
         moved = (recovery @ shapes).reshape(count, -1, shapes.shape[1])
         inertia = np.asarray(self.points.get("inertia", np.zeros((count, 3, 3))), dtype=float)
         psi = moved[:, 3:] if moved.shape[1] == 6 else np.zeros_like(moved)
@@ -295,7 +274,7 @@ class Superelement:
 
 
 def _columns(recover: Any, keep: Array) -> Any:
-    """Recovery matrices without the columns of coordinates that are passed over."""
+    """Recovery matrices without the columns of coordinates that are dropped."""
     if not is_given(recover):
         return recover
     return {
@@ -315,9 +294,8 @@ def _massive(stiffness: Array, mass: Array) -> Array:
     still, heavy = moved[:, light], moved[:, ~light]
     resisted = still.T @ stiffness @ still
     if np.linalg.eigvalsh(resisted)[0] <= 0:
-        raise DescriptionError(
-            "superelement: a motion has neither mass nor stiffness; give all of the mass, or matrices without these coordinates"
-        )
+        raise DescriptionError("superelement: a motion has neither mass nor stiffness; give all of the mass, or matrices without "
+                               "these coordinates")
     return np.asarray(heavy - still @ np.linalg.solve(resisted, still.T @ stiffness @ heavy))
 
 
@@ -359,9 +337,8 @@ def superelement(
     viscous = None if C is None else read_matrix(C, "C").toarray()
     count, size = len(nodes), len(mass)
     if size < 6 * count:
-        raise DescriptionError(
-            f"superelement: the matrices have {size} coordinates for {count} interfaces; give 6 for each, then modal ones"
-        )
+        raise DescriptionError(f"superelement: the matrices have {size} coordinates for {count} interfaces; give 6 for each, then "
+                               "modal ones")
     node = np.concatenate([np.repeat(np.arange(count), 6), np.full(size - 6 * count, -1)])
     component = np.concatenate([np.tile(np.arange(6), count), np.zeros(size - 6 * count, dtype=int)])
     places = np.array([np.asarray(each, dtype=float) for each in nodes.values()]).reshape(-1, 3)

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from bough.errors import DescriptionError, nearest
+from bough.errors import DescriptionError, similar
 
 _LENGTHS = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "in": 0.0254, "ft": 0.3048}
 _POUND, _G = 0.45359237, 9.80665
@@ -50,10 +50,8 @@ def units(name: str) -> Units:
     tables = (_LENGTHS, _MASSES, _TIMES)
     if len(parts) != 3 or any(part not in table for part, table in zip(parts, tables, strict=True)):
         known = ("SI", "mm-t-s", "mm-kg-ms", "m-kg-s", "in-lbf-s", "ft-slug-s")
-        raise DescriptionError(
-            f"units: {name!r} is not LENGTH-MASS-TIME out of {', '.join(_LENGTHS)}; {', '.join(_MASSES)}; {', '.join(_TIMES)}"
-            f"{nearest(str(name), known)}; give for example units='mm-t-s' (N, MPa), or 'SI'"
-        )
+        raise DescriptionError(f"units: {name!r} is not LENGTH-MASS-TIME out of {', '.join(_LENGTHS)}; {', '.join(_MASSES)}; "
+                               f"{', '.join(_TIMES)}{similar(str(name), known)}; give for example units='mm-t-s' (N, MPa), or 'SI'")
     length, mass, time = (table[part] for part, table in zip(parts, tables, strict=True))
     if parts[1] == "lbf":
         mass = _POUND * _G * time**2 / length

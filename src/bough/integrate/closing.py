@@ -7,7 +7,7 @@ import numpy as np
 from bough.compile.assemble import least_share
 from bough.compile.batch import group_parameters, lanes_for
 from bough.compile.layout import Floats
-from bough.errors import StateError, name_list, nearest
+from bough.errors import StateError, name_list, similar
 from bough.integrate.compiled import loops
 from bough.integrate.compiled.callback import LAWS
 from bough.integrate.compiled.stepping import euler_cromer
@@ -35,8 +35,8 @@ def stabilization(model: Model, method: str, stabilize: Any, hold: Sequence[str]
     if isinstance(stabilize, str):
         if stabilize not in STABILIZATIONS:
             known = ", ".join(STABILIZATIONS)
-            raise StateError(f"stabilize is '{stabilize}'{nearest(stabilize, STABILIZATIONS)}; one of {known}, or a frequency in "
-                             "rad/s")
+            raise StateError(f"stabilize is '{stabilize}'{similar(stabilize, STABILIZATIONS)}; give one of {known}, or a "
+                             "frequency in rad/s")
         if stabilize == "projection" and method in STIFF:
             raise StateError(f"stabilize is 'projection', but the method '{method}' keeps its own past steps; use 'baumgarte', or "
                              "rk4 or dopri5")

@@ -14,7 +14,7 @@ from bough.compile.friction_tank_tables import can_empty
 from bough.compile.layout import Floats
 from bough.describe.numeric import shown
 from bough.describe.settings import wrong_option, wrong_options
-from bough.errors import StateError, StepWarning, nearest
+from bough.errors import StateError, StepWarning, similar
 from bough.integrate.advance import advance
 from bough.integrate.automatic import choose_method, local_rates
 from bough.integrate.backlash import touching
@@ -352,7 +352,7 @@ def check_kinds(laws: object = (), reproducible: object = False) -> None:
 def check_options(method: str, dynamics: str, steps: Mapping[str, Any]) -> None:
     """`steps`: the options of steps by name, None where not given."""
     if not isinstance(method, str) or method not in METHODS:
-        raise StateError(f"method is '{method}'{nearest(method, METHODS)}; one of {', '.join(METHODS)}")
+        raise StateError(f"method is '{method}'{similar(method, METHODS)}; give one of {', '.join(METHODS)}")
     for name, value in steps.items():
         if value is not None:
             if name in wrong_options(method, fixed=steps["dt"] is not None):
@@ -361,7 +361,7 @@ def check_options(method: str, dynamics: str, steps: Mapping[str, Any]) -> None:
     if steps["dt"] is None and method in FIXED:
         raise StateError(f"the method '{method}' takes fixed steps: give dt, its step in seconds")
     if not isinstance(dynamics, str) or dynamics not in DYNAMICS:
-        raise StateError(f"dynamics is '{dynamics}'{nearest(dynamics, DYNAMICS)}; one of {', '.join(DYNAMICS)}")
+        raise StateError(f"dynamics is '{dynamics}'{similar(dynamics, DYNAMICS)}; give one of {', '.join(DYNAMICS)}")
     if dynamics in ("dense", "cloud") and method in (*STIFF, *IMPLICIT):
         raise StateError(f"dynamics '{dynamics}' is not offered with the method '{method}'; leave it out")
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bough.analyze.signals import check_ports, control_names, input_entries, outputs
 from bough.compile.layout import Floats
-from bough.errors import StateError, nearest
+from bough.errors import StateError, similar
 from bough.integrate.compiled import callback
 from bough.integrate.compiled.callback import Controller, law_options
 from bough.integrate.compiled.loops import SAME
@@ -115,7 +115,7 @@ class Asked:
         for name, value in given.items():
             if name not in self.places:
                 raise StateError(f"it returned '{name}', which is no input, no joint of one degree of freedom and no driven wheel "
-                                 f"that it may set{nearest(str(name), self.places)}; these are {', '.join(self.places)}")
+                                 f"that it may set{similar(str(name), self.places)}; these are {', '.join(self.places)}")
             entries = self.places[name]
             n = len(entries)
             wanted = "a number, or one for each run" if n == 1 else f"{n} numbers, or rows of {n}"
@@ -148,7 +148,7 @@ class Seen(dict[str, Any]):
 
     def __missing__(self, name: str) -> Any:
         known = ", ".join(self) or "none"
-        raise StateError(f"there is no output '{name}' that it reads{nearest(str(name), self)}; these are {known}")
+        raise StateError(f"there is no output '{name}' that it reads{similar(str(name), self)}; these are {known}")
 
 
 def measure(model: Model, names: Iterable[str], t: Floats, x: Floats, u: Floats) -> dict[str, Floats]:

@@ -11,7 +11,7 @@ WORLD_AXES = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
 
 
 class Motion(NamedTuple):
-    """How a body's frame stands and moves, world axes."""
+    """Pose and motion of a body's frame, world axes."""
     position: np.ndarray
     attitude: np.ndarray
     velocity: np.ndarray            # [angular, linear]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bough import __version__
 from bough.describe import System
-from bough.errors import StateError, nearest
+from bough.errors import StateError, similar
 from bough.integrate.trajectory import Occurrence, Trajectory
 from bough.model import Model
 from bough.results.dataset import Labeled
@@ -132,7 +132,7 @@ class Report(ABC):
         """The values of one recorded variable, ([run,] time, ...)."""
         if name not in self.arrays.variables:
             known = self.arrays.variables
-            raise StateError(f"there is no variable {name!r} in this result{nearest(name, known)}; it has {', '.join(known)}")
+            raise StateError(f"there is no variable {name!r} in this result{similar(name, known)}; it has {', '.join(known)}")
         return self.arrays.variables[name].values
 
     @property

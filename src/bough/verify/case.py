@@ -1,9 +1,7 @@
-"""A comparison as data: what, against what, where that comes from, how many digits are asked, and how it is found."""
-
-from __future__ import annotations
+"""A comparison as data: what is compared with what, the source of the reference, the required digits, and how to compute both."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,11 +10,12 @@ import numpy as np
 from bough.errors import BoughError
 
 MOST = 16.0  # digits that a double has
-Compare = Callable[[], Iterable[tuple[Any, ...]]]
+Pairs = Iterator[tuple[Any, ...]]  # (ours, theirs), or (ours, theirs, size)
+Compare = Callable[[], Pairs]
 
 
 class Missing(BoughError):
-    """A witness that is not installed here, or cannot tell."""
+    """A reference that is not installed, or does not cover the case."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a case; `problem` says why there are no digits, `missing` that its witness is not to be had."""
+    """The outcome of a case; `problem` says why there are no digits, `missing` that its witness is not available."""
 
     room: str
     name: str
@@ -57,14 +56,14 @@ class Outcome:
 
     @property
     def word(self) -> str:
-        return "not told" if self.missing else "fine" if self.fine else "FALLS SHORT"
+        return "skipped" if self.missing else "fine" if self.fine else "FALLS SHORT"
 
     def to_mapping(self) -> dict[str, Any]:
         return asdict(self) | {"fine": self.fine}
 
 
 def digits(ours: Any, theirs: Any, scale: float = 0.0) -> float:
-    """How many agree: -log10 of the largest difference over the largest entry, or over the size of what cancels.
+    """The number of digits that agree: -log10 of the largest difference over the largest entry, or over the size of what cancels.
 
     >>> digits([1.0, 2.0002], [1.0, 2.0])
     4.0
@@ -83,13 +82,13 @@ def digits(ours: Any, theirs: Any, scale: float = 0.0) -> float:
 
 
 def judge(case: Case) -> Outcome:
-    """Do what a case says; whatever it raises is its problem."""
+    """Run a case; an exception becomes its problem."""
     begin, found, problem, missing = time.perf_counter(), None, "", False
     try:
         found = min(digits(*pair) for pair in case.compare())
     except Missing as error:
         problem, missing = str(error), True
-    except Exception as error:  # a witness must not hide the others
+    except Exception as error:  # an error in one case must not stop the others
         problem = f"{type(error).__name__}: {error}"
     facts = case.room, case.name, case.what, case.against, case.source, case.asked
     return Outcome(*facts, found, time.perf_counter() - begin, problem, missing)
@@ -116,7 +115,7 @@ class Cases:
 
 
 def chosen(cases: Sequence[Case], only: Sequence[str]) -> list[Case]:
-    """Those whose room, or room and name, begins with one of these words; all, if there are none."""
+    """Cases whose room, or "room: name", begins with one of these words; all of them without words."""
     found = [case for case in cases if not only or any(f"{case.room}: {case.name}".startswith(word) for word in only)]
     if not found:
         rooms = ", ".join(dict.fromkeys(case.room for case in cases))

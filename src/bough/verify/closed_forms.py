@@ -1,8 +1,6 @@
-"""Motions that have a closed form: every integrator, every part; what is found must be it, but for the error of the steps."""
+"""Motions that have a closed form: every integrator and every part, compared to within the error of the steps."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -14,10 +12,9 @@ from bough.describe import CentralGravity, Frame, Free, Harmonics, Lock, Prismat
 from bough.flex import beam
 from bough.integrate import Law
 from bough.simulation import simulate
-from bough.verify.case import Cases
+from bough.verify.case import Cases, Pairs
 
 CASES = Cases("closed forms")
-Pairs = Iterator[tuple[Any, ...]]
 G = 9.81
 FORMULA = "a formula; see bough/verify/closed_forms.py"
 TABULATED = "Abramowitz and Stegun, Handbook of Mathematical Functions (1964), chapters 16 and 17"
@@ -75,18 +72,11 @@ def order(method: str) -> Pairs:
 
 
 for _method, (_steps, _asked) in INTEGRATORS.items():
-    CASES.add(
-        f"{_method}, a swinging pendulum",
-        f"the angle over 2 s, {_steps}",
-        "Jacobi's elliptic functions",
-        TABULATED,
-        _asked,
-        partial(integrator, _method),
-    )
+    CASES.add(f"{_method}, a swinging pendulum", f"the angle over 2 s, {_steps}", "Jacobi's elliptic functions", TABULATED, _asked,
+              partial(integrator, _method))
 for _method in ORDERS:
-    CASES.add(
-        f"{_method}, order", "how the error falls with the step", "the order of the method", FORMULA, 0.8, partial(order, _method)
-    )
+    CASES.add(f"{_method}, order", "how the error falls with the step", "the order of the method", FORMULA, 0.8,
+              partial(order, _method))
 
 
 @CASES.case("four lanes, a swinging pendulum", "angles of five runs in lanes, rk4", "Jacobi's elliptic functions", TABULATED, 11.0)
@@ -117,32 +107,21 @@ def free_body() -> Pairs:
     yield result.trajectory.state.v[0, :, 3:], np.column_stack([size[0] * cn, size[1] * sn, size[2] * dn])
 
 
-@CASES.case(
-    "an orbit",
-    "place after one revolution on an ellipse, dopri5",
-    "Kepler's period: back where it began",
-    "Kepler's third law",
-    8.0,
-)
+@CASES.case("an orbit", "place after one revolution on an ellipse, dopri5", "Kepler's period: back where it began",
+            "Kepler's third law", 8.0)
 def kepler() -> Pairs:
     mu, r, v = 3.986004418e14, 7.0e6, 8.2e3
     axis = 1.0 / (2.0 / r - v * v / mu)
     s = System("satellite", gravity=CentralGravity(mu, (r, 0, 0), (0, v, 0)))
     s.body("bus", joint=Free(), mass=100.0, inertia=(1e-9,) * 3)
     period = 2 * np.pi * np.sqrt(axis**3 / mu)
-    result: Any = simulate(
-        s, until=period, method="dopri5", rtol=1e-12, atol=1e-9, sample_rate=1 / period, progress=False, record="state"
-    )
+    result: Any = simulate(s, until=period, method="dopri5", rtol=1e-12, atol=1e-9, sample_rate=1 / period, progress=False,
+                           record="state")
     yield result.trajectory.state.orbit[0, -1, :3], np.array([r, 0, 0])
 
 
-@CASES.case(
-    "gravity gradient",
-    "angular acceleration of a body in orbit",
-    "3 mu/R^3 r x J r = J w'",
-    "Hughes, Spacecraft Attitude Dynamics (1986), 8.1",
-    10.0,
-)
+@CASES.case("gravity gradient", "angular acceleration of a body in orbit", "3 mu/R^3 r x J r = J w'",
+            "Hughes, Spacecraft Attitude Dynamics (1986), 8.1", 10.0)
 def gravity_gradient() -> Pairs:
     mu, at, J = 3.986004418e14, np.array([4.1e6, -3.2e6, 4.7e6]), np.diag([10.0, 25.0, 30.0])
     s = System("satellite", gravity=CentralGravity(mu, tuple(at), (0, 0, 0)))
@@ -152,9 +131,8 @@ def gravity_gradient() -> Pairs:
     yield model.forward_dynamics(model.q0, np.zeros(6))[3:], np.linalg.solve(J, torque)
 
 
-@CASES.case(
-    "a wheel spins up", "rates of bus and wheel", "the motor turns both against each other: constant accelerations", FORMULA, 11.0
-)
+@CASES.case("a wheel spins up", "rates of bus and wheel", "the motor turns both against each other: constant accelerations",
+            FORMULA, 11.0)
 def wheel() -> Pairs:
     s = System("bus")
     s.body("bus", joint=Free(), mass=100.0, inertia=(20, 25, 30))
@@ -173,16 +151,8 @@ def damped(t: Floats, m: float, k: float, c: float, x0: float) -> Floats:
     return np.asarray(x0 * np.exp(-decay * t) * (np.cos(w * t) + decay / w * np.sin(w * t)))
 
 
-def oscillator(
-    build: Callable[[], System],
-    k: float,
-    c: float,
-    rest: float = 0.0,
-    m: float = 2.0,
-    x0: float = 0.3,
-    entry: int = 0,
-    **options: Any,
-) -> Pairs:
+def oscillator(build: Callable[[], System], k: float, c: float, rest: float = 0.0, m: float = 2.0, x0: float = 0.3, entry: int = 0,
+               **options: Any) -> Pairs:
     t, q = states_of(build(), 0.5, 40.0, **{"dt": 1e-3} | options)
     yield q[:, entry] - rest, damped(t, m, k, c, x0)
 
@@ -340,13 +310,8 @@ def law() -> Pairs:
 
 
 # ---- structures and small motions ------------------------------------------------------------------------------------------
-@CASES.case(
-    "a cantilever",
-    "the first three frequencies of a beam of 40 elements",
-    "1 + cos x cosh x = 0",
-    "Blevins, Formulas for Natural Frequency and Mode Shape (1979), table 8-1",
-    5.0,
-)
+@CASES.case("a cantilever", "the first three frequencies of a beam of 40 elements", "1 + cos x cosh x = 0",
+            "Blevins, Formulas for Natural Frequency and Mode Shape (1979), table 8-1", 5.0)
 def cantilever() -> Pairs:
     roots = np.array([1.87510407, 4.69409113, 7.85475744])
     body = beam(1.0, EI=(1.0, 9.0), mass_per_length=1.0, modes=6, elements=40)

@@ -1,8 +1,6 @@
 """Laws of conservation: at single states, and over runs."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -14,10 +12,9 @@ from bough.describe import System
 from bough.model import Model
 from bough.simulation import simulate
 from bough.verify import systems
-from bough.verify.case import Cases
+from bough.verify.case import Cases, Pairs
 
 CASES = Cases("conservation")
-Pairs = Iterator[tuple[Any, ...]]
 LAWS = "E' = P, p' = F, H' = N, c' = p/m of bodies, loads and inputs as they are described"
 NOETHER = "energy and momenta of what nothing acts on stay as they are"
 SOURCE = "mechanics; see the theory page on loads [B 96]"
@@ -72,9 +69,8 @@ for _name, _build, _modal in (
 ):
     CASES.add(f"{_name}, at states", "accelerations by the sweeps", LAWS, SOURCE, 7.0, partial(balanced, _build, _modal))
 for _name in ("revolute", "universal", "point on plane"):
-    CASES.add(
-        f"a loop closed by {_name}, at states", "accelerations by the sweeps", LAWS, SOURCE, 7.0, partial(closed_balance, _name)
-    )
+    CASES.add(f"a loop closed by {_name}, at states", "accelerations by the sweeps", LAWS, SOURCE, 7.0,
+              partial(closed_balance, _name))
 
 
 # ---- over runs -------------------------------------------------------------------------------------------------------------
@@ -84,17 +80,8 @@ def free_run(build: Callable[[], System], method: str, modal: float = 0.02, **st
     s.gravity = (0.0, 0.0, 0.0)
     model = s.compile()
     q, v = systems.random_state(model, 1, modal=modal)
-    result: Any = simulate(
-        model,
-        q0=q[0],
-        v0=v[0],
-        until=0.5,
-        method=method,
-        sample_rate=20,
-        progress=False,
-        record=["state", "energy", "momentum"],
-        **steps,
-    )
+    result: Any = simulate(model, q0=q[0], v0=v[0], until=0.5, method=method, sample_rate=20, progress=False,
+                           record=["state", "energy", "momentum"], **steps)
     energy = result.array("total_energy")
     yield energy, np.full_like(energy, energy[0])
     for name in ("angular_momentum", "linear_momentum"):
@@ -123,11 +110,5 @@ for _kind, _method, _steps, _asked in (
     ("flexible", "rk4", {"dt": 1e-4}, 7.0),
     ("flexible", "imex4", {"dt": 2e-4}, 6.0),
 ):
-    CASES.add(
-        f"{_kind} bodies that float, {_method}",
-        f"energy and momenta over 0.5 s, {_steps}",
-        NOETHER,
-        SOURCE,
-        _asked,
-        partial(free_run, partial(floating, _kind), _method, **_steps),
-    )
+    CASES.add(f"{_kind} bodies that float, {_method}", f"energy and momenta over 0.5 s, {_steps}", NOETHER, SOURCE, _asked,
+              partial(free_run, partial(floating, _kind), _method, **_steps))

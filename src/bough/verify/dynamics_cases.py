@@ -4,19 +4,18 @@ Digits that are asked are those of rounding: solving with a mass matrix of the c
 loop one or two less; what is a plain sum keeps 13.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
+from bough.analyze.balance import STENCIL, moved_along
 from bough.compile.layout import Floats
 from bough.describe import Free, Harmonics, Polynomial, Rate, Revolute, System, Universal
 from bough.model import Model
 from bough.verify import systems
-from bough.verify.case import Cases
+from bough.verify.case import Cases, Pairs
 from bough.verify.witnesses import maximal, nodal
 
 NEWTON = "Newton's and Euler's equations of each body in maximal coordinates, dense"
@@ -26,7 +25,6 @@ NUMPY = "NumPy's linear solver on bough's mass matrix and bias"
 TEXTBOOK = "Featherstone, Rigid Body Dynamics Algorithms (2008), chapters 3, 6 and 8"
 METHODS = ("order-n", "dense")
 CASES = Cases("dynamics")
-Pairs = Iterator[tuple[Any, ...]]
 
 
 @cache
@@ -72,9 +70,8 @@ def trees(build: Callable[[], System], method: str) -> Pairs:
 
 for _method in METHODS:
     for _name, _build in (("every joint", systems.tree), ("wheels, driven and held", systems.wheeled)):
-        CASES.add(
-            f"{_name}, {_method}", "accelerations, one state and four lanes", NEWTON, OWN, 11.0, partial(trees, _build, _method)
-        )
+        CASES.add(f"{_name}, {_method}", "accelerations, one state and four lanes", NEWTON, OWN, 11.0,
+                  partial(trees, _build, _method))
 
 
 @CASES.case("every joint, mass matrix", "mass matrix, one state and four lanes", NEWTON, OWN, 13.0)
@@ -96,13 +93,8 @@ def inverse_dynamics() -> Pairs:
     yield model.bias(q, v), tau - f
 
 
-@CASES.case(
-    "every joint, kinematics",
-    "poses, velocities, accelerations and Jacobians of all bodies",
-    "jets of the tree's kinematics",
-    OWN,
-    13.0,
-)
+@CASES.case("every joint, kinematics", "poses, velocities, accelerations and Jacobians of all bodies",
+            "jets of the tree's kinematics", OWN, 13.0)
 def kinematics() -> Pairs:
     model, q, v, tau = states(systems.tree)
     for i in (0, 4):
@@ -120,13 +112,8 @@ def kinematics() -> Pairs:
         yield model.jacobian_rate(q[1], v[1], name) @ v[1], bias, 1.0
 
 
-@CASES.case(
-    "every joint, reactions",
-    "loads through all joints, one state and four lanes",
-    "Newton's and Euler's equations of all that hangs on a joint",
-    OWN,
-    12.0,
-)
+@CASES.case("every joint, reactions", "loads through all joints, one state and four lanes",
+            "Newton's and Euler's equations of all that hangs on a joint", OWN, 12.0)
 def joint_reactions() -> Pairs:
     model, q, v, tau = states(systems.tree)
     together = model.reactions(q, v, tau)
@@ -156,13 +143,8 @@ def subtree_loads(system: System, q: Floats, v: Floats, a: Floats) -> Floats:
     return np.array(found)
 
 
-@CASES.case(
-    "every joint, operators",
-    "M^-1 by spatial operators, partitioned and over whole joints",
-    NUMPY,
-    "the spatial operators of Jain and Rodriguez",
-    10.0,
-)
+@CASES.case("every joint, operators", "M^-1 by spatial operators, partitioned and over whole joints", NUMPY,
+            "the spatial operators of Jain and Rodriguez", 10.0)
 def operators() -> Pairs:
     model, q, v, _ = states(systems.tree)
     theirs = np.linalg.solve(model.mass_matrix(q[0]), v[0])
@@ -170,31 +152,35 @@ def operators() -> Pairs:
         yield model.operators(q[0], v[0], whole=whole).inverse @ v[0], theirs
 
 
-@CASES.case(
-    "every joint, derivatives",
-    "derivatives of the accelerations by q, v and tau",
-    "differences of fourth order along single speeds",
-    "the accelerations of the first case",
-    8.0,
-)
+@CASES.case("every joint, derivatives", "derivatives of the accelerations by q, v and tau",
+            "differences of fourth order along single speeds", "the accelerations of the first case", 8.0)
 def derivatives() -> Pairs:
-    from bough.analyze.balance import STENCIL, moved_along
-
     model, q, v, tau = states(systems.tree)
-    ours, h, chosen = model.forward_dynamics_derivatives(q[0], v[0], tau[0]), 1e-3, (0, 4, 7, 11, model.nv - 1)
-    for j in chosen:
-        along = np.eye(model.nv)[j]
-        by_q = (
-            sum(
-                weight * model.forward_dynamics(moved_along(model, q[:1], s * h * along[None])[0], v[0], tau[0])
-                for s, weight in STENCIL
-            )
-            / h
-        )
-        by_v = sum(weight * model.forward_dynamics(q[0], v[0] + s * h * along, tau[0]) for s, weight in STENCIL) / h
-        yield ours.dq[:, j], by_q, float(np.abs(ours.dq).max())
-        yield ours.dv[:, j], by_v, float(np.abs(ours.dv).max())
-    yield ours.dtau, np.linalg.inv(model.mass_matrix(q[0]))
+    yield from differenced(systems.tree)
+    yield model.forward_dynamics_derivatives(q[0], v[0], tau[0]).dtau, np.linalg.inv(model.mass_matrix(q[0]))
+
+
+def differenced(build: Callable[[], System], modal: float = 1.0) -> Pairs:
+    """Derivatives by q and v at the first state, along five of the speeds."""
+    model, states_q, states_v, torques = states(build, modal=modal)
+    q, v, tau, h = states_q[0], states_v[0], torques[0], 1e-3 * max(modal, 0.1)
+    ours = model.forward_dynamics_derivatives(q, v, tau)
+    for j in np.unique(np.linspace(0, model.nv - 1, 5).astype(int)):
+        yield ours.dq[:, j], slope_by_q(model, q, v, tau, j, h), float(np.abs(ours.dq).max())
+        yield ours.dv[:, j], slope_by_v(model, q, v, tau, j, h), float(np.abs(ours.dv).max())
+
+
+def slope_by_q(model: Model, q: Floats, v: Floats, tau: Floats, j: int, h: float, t: float = 0.0) -> Any:
+    """Derivative of the accelerations by the position along entry j of v: differences of fourth order."""
+    along = np.eye(model.nv)[[j]]
+    moved = ((weight, moved_along(model, q[None], s * h * along)[0]) for s, weight in STENCIL)
+    return sum(weight * model.forward_dynamics(there, v, tau, t=t) for weight, there in moved) / h
+
+
+def slope_by_v(model: Model, q: Floats, v: Floats, tau: Floats, j: int, h: float, t: float = 0.0) -> Any:
+    """The same by entry j of v itself."""
+    along = np.eye(model.nv)[j]
+    return sum(weight * model.forward_dynamics(q, v + s * h * along, tau, t=t) for s, weight in STENCIL) / h
 
 
 # ---- held ------------------------------------------------------------------------------------------------------------------
@@ -213,13 +199,8 @@ def held() -> System:
     return s
 
 
-@CASES.case(
-    "held coordinates",
-    "accelerations and drive forces, O(N) and dense, one state and four lanes",
-    "M a + h = tau + drives, solved for what is free and for the drives",
-    NUMPY,
-    11.0,
-)
+@CASES.case("held coordinates", "accelerations and drive forces, O(N) and dense, one state and four lanes",
+            "M a + h = tau + drives, solved for what is free and for the drives", NUMPY, 11.0)
 def held_coordinates() -> Pairs:
     model, q, v, tau = states(held)
     free, t = np.asarray(model.free), 0.3
@@ -245,23 +226,13 @@ def given_tree() -> System:
     s.body("b0", joint=Free(), **systems.substance(0))
     for k in range(1, 9):
         motion = Rate(0.3 * k) if k % 2 else Harmonics([(0.2, 1.0 + k, 0.3)])
-        s.body(
-            f"b{k}",
-            parent=f"b{(k - 1) // 2}",
-            joint=Revolute("xyz"[k % 3], motion=motion),
-            **systems.place(k),
-            **systems.substance(k),
-        )
+        s.body(f"b{k}", parent=f"b{(k - 1) // 2}", joint=Revolute("xyz"[k % 3], motion=motion), **systems.place(k),
+               **systems.substance(k))
     return s
 
 
-@CASES.case(
-    "momentum cloud",
-    "accelerations of a floating base, one state and four lanes",
-    "the equations of the base, solved densely",
-    OWN,
-    11.0,
-)
+@CASES.case("momentum cloud", "accelerations of a floating base, one state and four lanes",
+            "the equations of the base, solved densely", OWN, 11.0)
 def momentum_cloud() -> Pairs:
     model, q, v, tau = states(given_tree)
     tau = tau * np.asarray(model.free)
@@ -295,9 +266,8 @@ def nodal_oracle(system: System, q: Floats, v: Floats) -> Any:
         }
         if body.flexible is None:
             none = np.zeros((1, 3, 0))
-            points = nodal.MassPoints(
-                np.array([body.com]), np.array([body.mass]), np.zeros((1, 3)), np.array([body.inertia]), none, none
-            )
+            points = nodal.MassPoints(np.array([body.com]), np.array([body.mass]), np.zeros((1, 3)), np.array([body.inertia]), none,
+                                      none)
         else:
             inboard = node_of(body, None)
             assert body.flexible.points is not None
@@ -318,14 +288,8 @@ def flexible_bodies(method: str) -> Pairs:
 
 
 for _method in METHODS:
-    CASES.add(
-        f"flexible bodies, {_method}",
-        "accelerations, mass matrix and energy, one state and four lanes",
-        KANE,
-        OWN,
-        9.0,
-        partial(flexible_bodies, _method),
-    )
+    CASES.add(f"flexible bodies, {_method}", "accelerations, mass matrix and energy, one state and four lanes", KANE, OWN, 9.0,
+              partial(flexible_bodies, _method))
 
 
 # ---- loops -----------------------------------------------------------------------------------------------------------------
@@ -351,14 +315,8 @@ def closed_by(name: str) -> Pairs:
 
 
 for _name in (*systems.LOOPED, "distance"):
-    CASES.add(
-        f"a loop closed by {_name}",
-        "accelerations and loop forces, O(N) and dense, one state and four lanes",
-        NEWTON,
-        OWN,
-        8.0,
-        partial(closed_by, _name),
-    )
+    CASES.add(f"a loop closed by {_name}", "accelerations and loop forces, O(N) and dense, one state and four lanes", NEWTON, OWN,
+              8.0, partial(closed_by, _name))
 
 
 def geared() -> System:
@@ -370,13 +328,8 @@ def geared() -> System:
     return s
 
 
-@CASES.case(
-    "couplings",
-    "accelerations of coupled coordinates, O(N) and dense, one state and four lanes",
-    "coordinates eliminated by hand: N'MN z' = N'(tau - h)",
-    NUMPY,
-    10.0,
-)
+@CASES.case("couplings", "accelerations of coupled coordinates, O(N) and dense, one state and four lanes",
+            "coordinates eliminated by hand: N'MN z' = N'(tau - h)", NUMPY, 10.0)
 def couplings() -> Pairs:
     model = geared().compile()
     q, v = systems.random_state(model, 5)
@@ -388,6 +341,5 @@ def couplings() -> Pairs:
         M, f, _, _ = maximal.tree_equations(model.system, q[i], v[i], tau[i])
         a.append(N @ np.linalg.solve(N.T @ M @ N, N.T @ f))
     for method in METHODS:
-        yield from alone_and_in_lanes(
-            partial(model.forward_dynamics, dynamics=method), q, v, tau, np.array(a), float(np.abs(a).max())
-        )
+        yield from alone_and_in_lanes(partial(model.forward_dynamics, dynamics=method), q, v, tau, np.array(a),
+                                      float(np.abs(a).max()))

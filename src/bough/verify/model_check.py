@@ -1,19 +1,17 @@
 """`bough verify MODEL`: the like for a system of the user's."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bough.analyze.balance import STENCIL, balance, moved_along
+from bough.analyze.balance import balance, moved_along
 from bough.analyze.equations_of_motion import room_for
 from bough.compile.layout import Floats
 from bough.describe import Body, CentralGravity, Frame, Free, System, load
@@ -27,10 +25,10 @@ from bough.progress import quiet
 from bough.simulation import simulate, with_settings
 from bough.sweeps import calls
 from bough.sweeps import fields as f
-from bough.verify.case import Cases, Missing, Outcome, chosen
+from bough.verify.case import Cases, Missing, Outcome, Pairs, chosen
+from bough.verify.dynamics_cases import slope_by_q, slope_by_v
 from bough.verify.suite import Verified, judged
 
-Pairs = Iterator[tuple[Any, ...]]
 STATES = 5  # a group of four lanes, and one more
 MOST_STEPS = 2000  # of the runs whose steps are halved
 TIME = 0.0
@@ -38,7 +36,7 @@ OWN = "this model"
 
 
 class Checked:
-    """A system, some states of it, and what is asked of them."""
+    """A system, some of its states, and the checks of them."""
 
     def __init__(self, system: System, laws: dict[str, Any]) -> None:
         self.system, self.laws = system, laws
@@ -131,7 +129,7 @@ class Checked:
         q, v = self.states
         found = balance(self.model, self.model.batch(q, v, self.torques, t=TIME))
         if name in found.left_out:
-            raise Missing(f"not told: {found.left_out[name]}")
+            raise Missing(f"{found.left_out[name]}")
         yield found.worst[name], 0.0, 1.0
 
     def derivatives(self) -> Pairs:
@@ -142,14 +140,9 @@ class Checked:
             raise Missing(str(error)) from None
         free, size = np.flatnonzero(model.free), float(max(np.abs(ours.dv).max(), np.abs(ours.dq).max(), self.scale()))
         for j in free[np.unique(np.linspace(0, len(free) - 1, 6).astype(int))]:
-            along = np.eye(model.nv)[j]
-            moved = [(weight, moved_along(model, q[:1], s * h * along[None])[0], v[0] + s * h * along) for s, weight in STENCIL]
             if not model.constrained:
-                yield ours.dq[:, j], self._slope([(w, there, v[0]) for w, there, _ in moved], h), float(np.abs(ours.dq).max())
-            yield ours.dv[:, j], self._slope([(w, q[0], faster) for w, _, faster in moved], h), size
-
-    def _slope(self, places: list[tuple[float, Floats, Floats]], h: float) -> Floats:
-        return np.asarray(sum(w * self.model.forward_dynamics(q, v, self.torques[0], t=TIME) for w, q, v in places) / h)
+                yield ours.dq[:, j], slope_by_q(model, q[0], v[0], tau[0], j, h, TIME), float(np.abs(ours.dq).max())
+            yield ours.dv[:, j], slope_by_v(model, q[0], v[0], tau[0], j, h, TIME), size
 
     # ---- the same system, described otherwise ----------------------------------------------------------------------------------
     def reordered(self) -> Pairs:
@@ -187,12 +180,8 @@ class Checked:
         other.bodies[body.name] = body.model_copy(
             update={"parent": None, "node": None, "joint": Free(), "at": (0.0, 0.0, 0.0), "orient": (0.0, 0.0, 0.0, 1.0)}
         )
-        other.loop(
-            "cut here",
-            joint=body.joint.model_copy(update={"q0": None, "v0": None}),
-            a=Frame(str(body.parent), at=body.at, orient=body.orient, node=body.node),
-            b=Frame(body.name),
-        )
+        other.loop("cut here", joint=body.joint.model_copy(update={"q0": None, "v0": None}),
+                   a=Frame(str(body.parent), at=body.at, orient=body.orient, node=body.node), b=Frame(body.name))
         return other
 
     def _seen(self, name: str, model: Model, q: Floats, v: Floats) -> tuple[Floats, Floats]:
@@ -231,9 +220,8 @@ class Checked:
     def run(self, **changes: Any) -> Any:
         laws = {name: value for name, value in self.laws.items() if value and name != "law_values"}
         settings = self.settings | changes
-        return simulate(
-            self.model, progress=False, sample_rate=200.0 / settings["until"], record=["state", "energy"], **laws, **settings
-        )
+        return simulate(self.model, progress=False, sample_rate=200.0 / settings["until"], record=["state", "energy"], **laws,
+                        **settings)
 
     @cached_property
     def once(self) -> Any:
@@ -253,7 +241,7 @@ class Checked:
         """What the energy of the run, and all work, leave unaccounted for, of what is exchanged."""
         found = self.once.audit
         if "not accounted for" not in found.energy:
-            raise Missing(f"not told: {found.not_told.get('work') or found.not_told.get('energy')}")
+            raise Missing(f"{found.not_told.get('work') or found.not_told.get('energy')}")
         if "work" in found.not_told:
             raise Missing(found.not_told["work"])
         exchanged = found.energy["exchanged"] or abs(found.energy["at the start"]) or 1.0
@@ -271,70 +259,28 @@ def cuttable(body: Any) -> bool:
 
 
 def cases_of(checked: Checked) -> Cases:
-    """All that is asked of a model."""
+    """All checks of a model."""
     found, asked = Cases("model"), checked.digits
     add = found.add
     add("dense", "accelerations by O(N), at five states", "the mass matrix, solved densely", OWN, asked, checked.dense)
     add("lanes", "accelerations of five states together", "each alone", OWN, min(asked, 13.0), checked.lanes)
-    add(
-        "plain Python",
-        "accelerations by compiled O(N)",
-        "the same sources as plain Python",
-        "NUMBA_DISABLE_JIT=1",
-        asked,
-        partial(checked.against_plain, "plain"),
-    )
-    add(
-        "long double",
-        "accelerations by compiled O(N)",
-        "plain Python in long doubles",
-        "NUMBA_DISABLE_JIT=1",
-        asked,
-        partial(checked.against_plain, "long"),
-    )
+    add("plain Python", "accelerations by compiled O(N)", "the same sources as plain Python", "NUMBA_DISABLE_JIT=1", asked,
+        partial(checked.against_plain, "plain"))
+    add("long double", "accelerations by compiled O(N)", "plain Python in long doubles", "NUMBA_DISABLE_JIT=1", asked,
+        partial(checked.against_plain, "long"))
     for name in ("places", "motion", "energy", "momentum", "angular momentum", "equations of motion"):
-        add(
-            f"balance: {name}",
-            "accelerations by the sweeps",
-            "what the description asks for [B 96]",
-            OWN,
-            6.0,
-            partial(checked.balanced, name),
-        )
-    add(
-        "derivatives",
-        "derivatives of the accelerations",
-        "differences of fourth order",
-        OWN,
-        max(4.0, min(7.0, asked - 4.0)),
-        checked.derivatives,
-    )
+        add(f"balance: {name}", "accelerations by the sweeps", "what the description asks for [B 96]", OWN, 6.0,
+            partial(checked.balanced, name))
+    add("derivatives", "derivatives of the accelerations", "differences of fourth order", OWN, max(4.0, min(7.0, asked - 4.0)),
+        checked.derivatives)
     add("order of bodies", "accelerations", "the same system with its bodies in another order", OWN, asked, checked.reordered)
-    add(
-        "choice of root",
-        "accelerations of bodies",
-        "the same system cut at a joint, which a loop closes",
-        OWN,
-        max(3.0, asked - 2.0),
-        checked.rerooted,
-    )
+    add("choice of root", "accelerations of bodies", "the same system cut at a joint, which a loop closes", OWN,
+        max(3.0, asked - 2.0), checked.rerooted)
     add("a run, repeated", "all samples of a run", "the same run again", OWN, 16.0, checked.repeated)
-    add(
-        "a run, steps halved",
-        "where a run ends",
-        "the same run by half the steps, or a tenth of the tolerance",
-        OWN,
-        3.0,
-        checked.halved,
-    )
-    add(
-        "a run, its energy",
-        "energy and all work over a run",
-        "each other: what is not accounted for",
-        "the audit of the run [B 97]",
-        2.0,
-        checked.audited,
-    )
+    add("a run, steps halved", "where a run ends", "the same run by half the steps, or a tenth of the tolerance", OWN, 3.0,
+        checked.halved)
+    add("a run, its energy", "energy and all work over a run", "each other: what is not accounted for",
+        "the audit of the run [B 97]", 2.0, checked.audited)
     return found
 
 
@@ -371,11 +317,8 @@ def answer_plainly(folder: Path) -> None:
     model = load(folder / "model.yaml").compile()
     with np.load(folder / "given.npz") as given:
         q, v, tau = (given[name][0] for name in ("q", "v", "tau"))
-    np.savez(
-        folder / "found.npz",
-        plain=model.forward_dynamics(q, v, tau, t=TIME, dynamics="order-n"),
-        long=precise(model, q, v, tau).astype(float),
-    )
+    np.savez(folder / "found.npz", plain=model.forward_dynamics(q, v, tau, t=TIME, dynamics="order-n"),
+             long=precise(model, q, v, tau).astype(float))
 
 
 if __name__ == "__main__":

@@ -1,15 +1,10 @@
 """Parts that store, couple and measure: tanks, gears, ports; what is asked of a model beside its motion; integrators in lanes."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from bough.analyze.balance import STENCIL, moved_along
-from bough.compile.layout import Floats
 from bough.describe import (
     Differential,
     Frame,
@@ -30,12 +25,11 @@ from bough.integrate.sensitivities import sensitivities
 from bough.simulation import simulate
 from bough.sweeps import calls
 from bough.verify import dynamics_cases, systems
-from bough.verify.case import Cases
+from bough.verify.case import Cases, Pairs
 from bough.verify.closed_forms import FORMULA, INTEGRATORS, TABULATED, G, pendulum, swing
 from bough.verify.witnesses import maximal
 
 CASES = Cases("parts")
-Pairs = Iterator[tuple[Any, ...]]
 FALLING_MASS = "Thomson, Introduction to Space Dynamics (1961), 8: bodies of variable mass"
 
 
@@ -58,16 +52,14 @@ def rocket_equation() -> Pairs:
         yield result.array("v")[..., 2], before + 3000.0 * np.log(150.0 / (100.0 + mass))
 
 
-@CASES.case(
-    "a stage that spins and burns", "rates over 20 s, rk4", "across (I/I0)^(l^2/k - 1), along I w = const", FALLING_MASS, 8.0
-)
+@CASES.case("a stage that spins and burns", "rates over 20 s, rk4", "across (I/I0)^(l^2/k - 1), along I w = const", FALLING_MASS,
+            8.0)
 def jet_damping() -> Pairs:
     k, l, I0, Iz = 0.2, 1.0, 12.0, 5.0
     levels = {"mass": [0, 50], "com": [[0, 0, 0]] * 2, "inertia": [[0, 0, 0], [50 * k, 50 * k, 25 * k]]}
     v0 = np.array([0, 0, 0, 0.1, 0.05, 2.0])
-    result: Any = simulate(
-        rocket(levels=levels), v0=v0, until=20.0, dt=0.01, sample_rate=1.0, record=["state", "tanks"], progress=False
-    )
+    result: Any = simulate(rocket(levels=levels), v0=v0, until=20.0, dt=0.01, sample_rate=1.0, record=["state", "tanks"],
+                           progress=False)
     mass, w = result.array("tank_mass")[:, 0], result.array("v")[:, 3:]
     yield np.hypot(w[:, 0], w[:, 1]), np.hypot(*v0[3:5]) * ((I0 + k * mass) / (I0 + 50 * k)) ** (l**2 / k - 1)
     yield w[:, 2] * (Iz + 0.5 * k * mass), np.full(len(w), v0[5] * (Iz + 25 * k))
@@ -80,53 +72,20 @@ def feeding() -> System:
     s.body("bell", parent="stage", joint=Revolute("x", stiffness=50), at=(0, 0, -1), mass=3, com=(0, 0, -0.2), inertia=(0.1,) * 3)
     pendulum = Slosh("pendulum", mass=[0, 10, 6], length=[0.3, 0.25, 0.2], level=[0, 30, 60], q0=(0.2, 0.1), decay=0.1)
     spring = Slosh("spring", mass=[0, 10], length=[0.2, 0.1], frequency=[1.0, 0.8], level=[0, 30], q0=(0.05, 0.02))
-    s.tank(
-        "lox",
-        body="stage",
-        mass=50.0,
-        flow=1.0,
-        exhaust_speed=300.0,
-        nozzle=Frame("bell", at=(0, 0, -0.5)),
-        at=(0.1, 0, 0.3),
-        orient={"axis": "y", "degrees": 20},
-        shape={"sphere": 0.4},
-        capacity=60,
-        slosh=pendulum,
-    )
-    s.tank(
-        "fuel",
-        body="stage",
-        mass=30.0,
-        flow=0.5,
-        isp=30.0,
-        nozzle=(0.1, 0, -1),
-        direction=(0.1, 0, 1),
-        at=(0.1, 0.2, -0.3),
-        shape={"cylinder": {"radius": 0.3, "length": 0.5}},
-        slosh=spring,
-    )
+    s.tank("lox", body="stage", mass=50.0, flow=1.0, exhaust_speed=300.0, nozzle=Frame("bell", at=(0, 0, -0.5)), at=(0.1, 0, 0.3),
+           orient={"axis": "y", "degrees": 20}, shape={"sphere": 0.4}, capacity=60, slosh=pendulum)
+    s.tank("fuel", body="stage", mass=30.0, flow=0.5, isp=30.0, nozzle=(0.1, 0, -1), direction=(0.1, 0, 1), at=(0.1, 0.2, -0.3),
+           shape={"cylinder": {"radius": 0.3, "length": 0.5}}, slosh=spring)
     return s
 
 
-@CASES.case(
-    "tanks and what they lose",
-    "momenta and energy of stage and exhaust, rk4",
-    "they stay as they are, all together",
-    "mechanics; see the theory page on propellant",
-    6.5,
-)
+@CASES.case("tanks and what they lose", "momenta and energy of stage and exhaust, rk4", "they stay as they are, all together",
+            "mechanics; see the theory page on propellant", 6.5)
 def exhaust() -> Pairs:
     model = feeding().compile()
     v0 = np.array([3, 2, 1, 0.3, -0.2, 0.5, 0.3, *model.v0[7:]])
-    result: Any = simulate(
-        model,
-        v0=v0,
-        until=1.0,
-        dt=0.005,
-        sample_rate=20.0,
-        record=["exhaust", "tanks", "momentum", "energy"],
-        progress=False,
-    )
+    result: Any = simulate(model, v0=v0, until=1.0, dt=0.005, sample_rate=20.0, record=["exhaust", "tanks", "momentum", "energy"],
+                           progress=False)
     for name in ("linear_momentum", "angular_momentum", "energy"):
         whole, gone = result.array(f"whole_{name}"), result.array(f"exhaust_{name}")
         yield whole, np.broadcast_to(whole[0], whole.shape), float(np.abs(gone).max())
@@ -137,16 +96,8 @@ def slosh() -> Pairs:
     """A tank that stands: the pendulum of its liquid, of length 1, swings as one does."""
     s = System("tank", gravity=(0, 0, -G))
     s.body("stand", joint=Weld(), mass=100.0, inertia=(1, 1, 1))
-    s.tank(
-        "lox",
-        body="stand",
-        mass=50.0,
-        flow=0.0,
-        exhaust_speed=1.0,
-        nozzle=(0, 0, -1),
-        residual=20.0,
-        slosh=Slosh("pendulum", mass=20.0, length=1.0, q0=(0.5, 0)),
-    )
+    s.tank("lox", body="stand", mass=50.0, flow=0.0, exhaust_speed=1.0, nozzle=(0, 0, -1), residual=20.0,
+           slosh=Slosh("pendulum", mass=20.0, length=1.0, q0=(0.5, 0)))
     result: Any = simulate(s, until=2.0, dt=1e-3, sample_rate=20.0, record="state", progress=False)
     yield result.array("q")[:, 0], swing(result.time, 0.5)
 
@@ -176,20 +127,13 @@ def related(name: str) -> Pairs:
     a = T / J - np.outer((T / J) @ c / (c * c / J).sum(), c / J)
     zero = np.zeros((5, 4))
     for method in dynamics_cases.METHODS:
-        yield from dynamics_cases.alone_and_in_lanes(
-            partial(model.forward_dynamics, dynamics=method), zero, zero, T, a, float(np.abs(a).max())
-        )
+        yield from dynamics_cases.alone_and_in_lanes(partial(model.forward_dynamics, dynamics=method), zero, zero, T, a,
+                                                     float(np.abs(a).max()))
 
 
 for _name in RELATIONS:
-    CASES.add(
-        f"a coupling, {_name}",
-        "accelerations, O(N) and dense, one state and four lanes",
-        "J a = T + c l, c.a = 0",
-        FORMULA,
-        11.0,
-        partial(related, _name),
-    )
+    CASES.add(f"a coupling, {_name}", "accelerations, O(N) and dense, one state and four lanes", "J a = T + c l, c.a = 0", FORMULA,
+              11.0, partial(related, _name))
 
 
 @CASES.case("a gearbox", "angle of the link over 0.5 s, rigid and elastic", "(I + n^2 J) q'' = n T; damped swings", FORMULA, 9.0)
@@ -214,13 +158,9 @@ def gearbox() -> Pairs:
 
 
 # ---- ports and linear systems ----------------------------------------------------------------------------------------------
-@CASES.case(
-    "outputs",
-    "places, attitudes, velocities and accelerations that are measured; as laws see them; one state and nine in lanes",
-    "jets of the tree's kinematics",
-    dynamics_cases.OWN,
-    11.0,
-)
+@CASES.case("outputs",
+            "places, attitudes, velocities and accelerations that are measured; as laws see them; one state and nine in lanes",
+            "jets of the tree's kinematics", dynamics_cases.OWN, 11.0)
 def outputs() -> Pairs:
     from scipy.spatial.transform import Rotation
 
@@ -269,35 +209,14 @@ def linear() -> Pairs:
     yield np.imag(response), theirs.imag
 
 
-def differenced(build: Callable[[], System], modal: float) -> Pairs:
-    """Along some speeds, at the first state."""
-    model, q, v, tau = dynamics_cases.states(build, 5, modal)
-    ours, h = model.forward_dynamics_derivatives(q[0], v[0], tau[0]), 1e-3 * max(modal, 0.1)
-
-    def slope(call: Callable[[float], Floats]) -> Any:
-        return sum(weight * call(step * h) for step, weight in STENCIL) / h
-
-    for j in np.unique(np.linspace(0, model.nv - 1, 5).astype(int)):
-        e = np.eye(model.nv)[j]
-        by_q = slope(lambda x, e=e: model.forward_dynamics(moved_along(model, q[:1], x * e[None])[0], v[0], tau[0]))  # type: ignore[misc]
-        by_v = slope(lambda x, e=e: model.forward_dynamics(q[0], v[0] + x * e, tau[0]))  # type: ignore[misc]
-        yield ours.dq[:, j], by_q, float(np.abs(ours.dq).max())
-        yield ours.dv[:, j], by_v, float(np.abs(ours.dv).max())
-
-
 for _name, _build, _modal in (
     ("wheels", systems.wheeled, 1.0),
     ("force elements", systems.elements, 1.0),
     ("flexible bodies", systems.flexible, 0.05),
 ):
-    CASES.add(
-        f"derivatives, {_name}",
-        "derivatives of the accelerations by q and v",
-        "differences of fourth order along single speeds",
-        "the accelerations of other cases",
-        7.0,
-        partial(differenced, _build, _modal),
-    )
+    CASES.add(f"derivatives, {_name}", "derivatives of the accelerations by q and v",
+              "differences of fourth order along single speeds", "the accelerations of other cases", 7.0,
+              partial(dynamics_cases.differenced, _build, _modal))
 
 
 @CASES.case("sensitivities of a run", "derivatives of the place by mass and start, rk4", "those of cos(w t)", FORMULA, 8.0)
@@ -324,19 +243,12 @@ def superelement() -> Pairs:
 def in_lanes(method: str) -> Pairs:
     starts = np.linspace(0.2, 2.5, 5)
     steps: Any = INTEGRATORS[method][0]
-    result: Any = simulate(
-        pendulum(), q0=starts[:, None], until=1.0, method=method, sample_rate=10.0, record="state", progress=False, **steps
-    )
+    result: Any = simulate(pendulum(), q0=starts[:, None], until=1.0, method=method, sample_rate=10.0, record="state",
+                           progress=False, **steps)
     yield result.array("q")[..., 0], np.array([swing(result.time, q0) for q0 in starts])
 
 
 for _method in ("euler-cromer", "imex2", "imex4", "dopri5", "imex43"):
     _digits = INTEGRATORS[_method][1] - 0.5
-    CASES.add(
-        f"{_method} in lanes",
-        f"angles of five runs of a pendulum, {INTEGRATORS[_method][0]}",
-        "Jacobi's elliptic functions",
-        TABULATED,
-        _digits,
-        partial(in_lanes, _method),
-    )
+    CASES.add(f"{_method} in lanes", f"angles of five runs of a pendulum, {INTEGRATORS[_method][0]}", "Jacobi's elliptic functions",
+              TABULATED, _digits, partial(in_lanes, _method))

@@ -1,10 +1,7 @@
 """Other engines, where they are installed: the same systems, the same states, now."""
 
-from __future__ import annotations
-
 import importlib
 import json
-from collections.abc import Iterator
 from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -14,10 +11,9 @@ import numpy as np
 
 from bough.compile.layout import Floats
 from bough.verify import reference_cases, systems
-from bough.verify.case import Cases, Missing
+from bough.verify.case import Cases, Missing, Pairs
 
 CASES = Cases("peers")
-Pairs = Iterator[tuple[Any, ...]]
 ENGINES = {"Pinocchio": ("pinocchio", "pin", "tree"), "MuJoCo": ("mujoco", "mujoco", "tree"), "Exudyn": ("exudyn", "exudyn", "arm")}
 CLASSES = {"MuJoCo": "Mujoco"}
 
@@ -57,14 +53,8 @@ def peer(engine: str) -> Pairs:
 
 
 for _engine, _asked in (("Pinocchio", 11.0), ("MuJoCo", 10.0), ("Exudyn", 8.0)):
-    CASES.add(
-        _engine,
-        "accelerations, one state and lanes",
-        f"{_engine} in this process",
-        f"the package '{ENGINES[_engine][1]}'",
-        _asked,
-        partial(peer, _engine),
-    )
+    CASES.add(_engine, "accelerations, one state and lanes", f"{_engine} in this process", f"the package '{ENGINES[_engine][1]}'",
+              _asked, partial(peer, _engine))
 
 
 def write_references() -> None:

@@ -1,12 +1,10 @@
 """The kernels as they are compiled here against the same sources as plain Python, in a process of its own."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -17,10 +15,9 @@ from bough.compile.layout import Floats
 from bough.errors import BoughError
 from bough.simulation import simulate
 from bough.verify import dynamics_cases, part_cases, systems
-from bough.verify.case import Cases
+from bough.verify.case import Cases, Pairs
 
 CASES = Cases("plain Python")
-Pairs = Iterator[tuple[Any, ...]]
 TIME = 0.3
 BOTH = ("order-n", "dense")
 
@@ -65,9 +62,8 @@ def runs() -> list[Floats]:
     found = []
     for method in ("rk4", "euler-cromer", "imex2", "imex4", "dopri5", "imex43"):
         steps: Any = {"dt": 0.01} if method in ("rk4", "euler-cromer", "imex2", "imex4") else {"first_step": 0.01}
-        result: Any = simulate(
-            systems.wheeled(), until=0.03, method=method, progress=False, record="state", sample_rate=100, **steps
-        )
+        result: Any = simulate(systems.wheeled(), until=0.03, method=method, progress=False, record="state", sample_rate=100,
+                               **steps)
         found.append(result.trajectory.x)
     return found
 
@@ -93,17 +89,11 @@ def plain_answers() -> dict[str, list[Floats]]:
     """Of another process, that compiles nothing."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "answers.npz"
-        done = subprocess.run(
-            [sys.executable, "-m", "bough.verify.plain_cases", str(file)],
-            capture_output=True,
-            text=True,
-            check=False,
-            env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
-        )
+        done = subprocess.run([sys.executable, "-m", "bough.verify.plain_cases", str(file)], capture_output=True, text=True,
+                              check=False, env=os.environ | {"NUMBA_DISABLE_JIT": "1"})
         if done.returncode:
-            raise BoughError(
-                f"plain Python fails: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else done.returncode}"
-            )
+            raise BoughError("plain Python fails: "
+                             f"{done.stderr.strip().splitlines()[-1] if done.stderr.strip() else done.returncode}")
         with np.load(file) as arrays:
             return {name: [arrays[key] for key in sorted(arrays.files) if key.startswith(f"{name}/")] for name in ANSWERS}
 
@@ -113,14 +103,8 @@ def same(name: str) -> Pairs:
 
 
 for _name in ANSWERS:
-    CASES.add(
-        _name,
-        "compiled kernels, one state and four lanes",
-        "the same sources as plain Python",
-        "NUMBA_DISABLE_JIT=1, NumPy's functions",
-        11.0,
-        partial(same, _name),
-    )
+    CASES.add(_name, "compiled kernels, one state and four lanes", "the same sources as plain Python",
+              "NUMBA_DISABLE_JIT=1, NumPy's functions", 11.0, partial(same, _name))
 
 
 if __name__ == "__main__":

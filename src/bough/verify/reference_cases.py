@@ -1,9 +1,6 @@
 """Values of independent origin: published ones, and what other engines answered when `references.json` was written."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Iterator
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -14,10 +11,9 @@ from bough.describe import Joint, Revolute, System
 from bough.flex import beam
 from bough.simulation import simulate
 from bough.verify import systems
-from bough.verify.case import Cases
+from bough.verify.case import Cases, Pairs
 
 CASES = Cases("references")
-Pairs = Iterator[tuple[Any, ...]]
 FILE = Path(__file__).parent / "references.json"
 # beta, Theta, gamma, Phi, delta, Omega, epsilon at t = 0.03 s
 SQUEEZED = {
@@ -42,19 +38,13 @@ FLAP = {0.0: 3.5160, 1.0: 3.6816, 2.0: 4.1373, 3.0: 4.7973, 6.0: 7.3604, 12.0: 1
 )
 def squeezing_mechanism() -> Pairs:
     system, q = systems.squeezer()
-    result: Any = simulate(
-        system, q0=q, until=0.03, method="dopri5", rtol=1e-9, atol=1e-11, sample_rate=100, progress=False, record="state"
-    )
+    result: Any = simulate(system, q0=q, until=0.03, method="dopri5", rtol=1e-9, atol=1e-11, sample_rate=100, progress=False,
+                           record="state")
     yield result.trajectory.state.q[0, -1], np.array([SQUEEZED[name] for name in system.bodies])
 
 
-@CASES.case(
-    "a rotating beam",
-    "the first flapping frequency at six speeds, by linearization",
-    "published values, four digits",
-    "Wright, Smith, Thresher, Wang: Vibration Modes of Centrifugally Stiffened Beams, J. Appl. Mech. 49 (1982)",
-    3.5,
-)
+@CASES.case("a rotating beam", "the first flapping frequency at six speeds, by linearization", "published values, four digits",
+            "Wright, Smith, Thresher, Wang: Vibration Modes of Centrifugally Stiffened Beams, J. Appl. Mech. 49 (1982)", 3.5)
 def rotating_beam() -> Pairs:
     s = System("rotor")
     s.body("hub", joint=Revolute("z"), mass=1.0, inertia=(1e8, 1e8, 1e8))

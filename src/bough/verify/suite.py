@@ -1,6 +1,4 @@
-"""All cases, done one after the other, and what came of them: as lines of text, and as a page."""
-
-from __future__ import annotations
+"""All cases, run one after the other, and their outcomes as lines of text and as a page."""
 
 import os
 import platform
@@ -84,7 +82,7 @@ def all_cases() -> list[Case]:
 
 
 def verify(only: Sequence[str] = (), tell: Callable[[Outcome], None] = lambda outcome: None) -> Verified:
-    """Do all cases, or those that begin with one of the words `only`; `tell` hears of each when it is done."""
+    """Run all cases, or those that begin with one of the words `only`; `tell` is called with each outcome."""
     return judged(chosen(all_cases(), only), "verify", tell)
 
 
@@ -123,7 +121,7 @@ def outcome_line(outcome: Outcome) -> str:
 
 def report_page(title: str, outcomes: Iterable[Outcome], head: Mapping[str, str], last: str) -> str:
     """What was compared with what, to how many digits, as one HTML page."""
-    classes: Mapping[Any, str] = {"fine": "fine", "FALLS SHORT": "short", "not told": "missing"}
+    classes: Mapping[Any, str] = {"fine": "fine", "FALLS SHORT": "short", "skipped": "missing"}
     rows = [
         f"<tr><td class='{classes[o.word]}'>{o.word}</td><td class='digits'>{escape(digits_text(o))}</td>"
         f"<td><b>{escape(o.room)}</b>: {escape(o.name)}<br>{escape(o.what)}</td>"

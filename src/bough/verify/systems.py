@@ -1,7 +1,5 @@
 """The systems that cases are made of: small, and together with every joint and every part that there is."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -44,14 +42,8 @@ JOINTS: dict[str, Any] = {
     "point on line": lambda: PointOnLine("x"),
     "point on plane": lambda: PointOnPlane("z"),
     "free": Free,
-    "general": lambda: Joint(
-        ["x", (0, 1, 0.3)],
-        ["y", "x"],
-        stiffness=(30, 0, 5, 0),
-        damping=(0.3, 0.2, 0.1, 0.1),
-        rest=(0.1, 0, 0.2, 0),
-        torque=(1, -2, 0.5, 0.3),
-    ),
+    "general": lambda: Joint(["x", (0, 1, 0.3)], ["y", "x"], stiffness=(30, 0, 5, 0), damping=(0.3, 0.2, 0.1, 0.1),
+                             rest=(0.1, 0, 0.2, 0), torque=(1, -2, 0.5, 0.3)),
 }
 LOOPED = ("revolute", "prismatic", "cylindrical", "universal", "planar", "spherical", "point on line", "point on plane", "weld")
 
@@ -178,13 +170,8 @@ def stiffening() -> System:
     """Beams that stiffen geometrically, as users have them."""
     s = System("stiffening beams", gravity=DOWN)
     s.body("hub", joint=Free(), **substance(0))
-    s.body(
-        "boom",
-        parent="hub",
-        joint=Revolute("z", stiffness=3.0),
-        at=(0.1, 0.2, 0),
-        flexible=beam(1.0, EI=(4.0, 6.0), mass_per_length=0.8, modes=3, damping=0.01),
-    )
+    s.body("boom", parent="hub", joint=Revolute("z", stiffness=3.0), at=(0.1, 0.2, 0),
+           flexible=beam(1.0, EI=(4.0, 6.0), mass_per_length=0.8, modes=3, damping=0.01))
     s.body("tip", parent="boom", node="tip", joint=Revolute("y"), **substance(3))
     return s
 
@@ -198,13 +185,8 @@ def closing(name: str) -> tuple[System, Floats, Floats]:
     s.body("base", joint=Free(), **substance(0))
     for limb in "ab":
         s.body(f"{limb}1", parent="base", joint=Spherical(damping=0.1), **place(ord(limb)), **substance(ord(limb)))
-        s.body(
-            f"{limb}2",
-            parent=f"{limb}1",
-            joint=Joint("xyz", "xy", stiffness=(5, 5, 5, 0, 0)),
-            **place(1 + ord(limb)),
-            **substance(1 + ord(limb)),
-        )
+        s.body(f"{limb}2", parent=f"{limb}1", joint=Joint("xyz", "xy", stiffness=(5, 5, 5, 0, 0)), **place(1 + ord(limb)),
+               **substance(1 + ord(limb)))
     joint: Any = Distance(0.7) if name == "distance" else JOINTS[name]()
     q = random_state(s.compile(), 1, seed=3)[0][0]
     stands = maximal.places(s, q)
@@ -213,18 +195,13 @@ def closing(name: str) -> tuple[System, Floats, Floats]:
         outer = maximal.Place(frame.position + np.array([0.7, 0, 0]), frame.rotation)
     else:
         still, turns = np.zeros(joint.n_v), rng.normal(size=4)
-        angles = np.append(
-            rng.uniform(0.2, 0.5, joint.n_v - 3 * joint.spherical), turns / np.linalg.norm(turns) if joint.spherical else []
-        )
+        angles = np.append(rng.uniform(0.2, 0.5, joint.n_v - 3 * joint.spherical),
+                           turns / np.linalg.norm(turns) if joint.spherical else [])
         outer = maximal.moved(frame, joint, angles, still, still)
     position, turn = (part.value for part in stands["b2"])
     orient = maximal.Rotation.from_matrix(turn.T @ outer.rotation.value).as_quat()
-    s.loop(
-        "loop",
-        joint=joint,
-        a=Frame("a2", at=(0.2, 0.1, 0)),
-        b=Frame("b2", at=turn.T @ (outer.position.value - position), orient=orient),
-    )
+    s.loop("loop", joint=joint, a=Frame("a2", at=(0.2, 0.1, 0)),
+           b=Frame("b2", at=turn.T @ (outer.position.value - position), orient=orient))
     return s, q, np.random.default_rng(8).normal(size=s.compile().nv)
 
 

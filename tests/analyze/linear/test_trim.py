@@ -46,7 +46,7 @@ def test_held_coordinates_and_what_holds_them():
     with pytest.raises(bough.StateError, match=r"not balanced are arm\.ry by .* N m.*find="):
         model.trim([0.3, 0.2], hold=["arm", "hand"], find=["motor"])
     for options, message in (({"hold": ["ram"]}, r"no coordinate or joint 'ram'.*arm"),
-                             ({"hold": ["arm"], "find": ["moter"]}, r"find: there is no input 'moter', did you mean 'motor'"),
+                             ({"hold": ["arm"], "find": ["moter"]}, r"find: there is no input 'moter' \(did you mean 'motor'"),
                              ({"hold": 3}, r"hold is 3; give a list of names, hold=\[\.\.\.\]"),
                              ({"spin": "fast"}, r"spin is 'fast'; give a rate about z or three rates"),
                              ({"about": (0, 0, 0)}, r"about is \(0, 0, 0\), but nothing spins; give spin, too"),

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from bough.analyze.linear.linear_system import LinearSystem
 from bough.analyze.parameters import parameter as described
 from bough.compile.compiled_model import CompiledModel
-from bough.errors import StateError, nearest
+from bough.errors import StateError, similar
 
 Maker = Callable[[float], LinearSystem]
 
@@ -37,7 +37,7 @@ def maker(source: Maker | CompiledModel, parameter: str | None, options: dict[st
     try:
         number = described(source.system, parameter)
     except StateError as error:
-        near = nearest(parameter, [*source.names.v, *source.names.wheels])
+        near = similar(parameter, [*source.names.v, *source.names.wheels])
         raise StateError(f"{error}{near}") from None
     if number.value.ndim:
         raise StateError(f"parameter {parameter!r} has {number.value.size} numbers; name one of them, as '{parameter}[0]'")

@@ -25,7 +25,7 @@ from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.describe import CentralGravity
-from bough.errors import StateError, nearest
+from bough.errors import StateError, similar
 
 ORBIT = ("orbit.x", "orbit.y", "orbit.z", "orbit.vx", "orbit.vy", "orbit.vz")
 DUST = 1e-30                # relative to the largest in their row and column: entries of A that are zero except for rounding
@@ -175,7 +175,7 @@ def chosen_outputs(model: CompiledModel, names: Sequence[str] | None) -> tuple[l
     for name in wanted:
         if name not in known and name not in others:
             there = f"; there are {', '.join([*known, *directions.coordinates])}" if known or others else ""
-            raise StateError(f"there is no output '{name}'{nearest(str(name), [*known, *others]) or there}; declare it with "
+            raise StateError(f"there is no output '{name}'{similar(str(name), [*known, *others]) or there}; declare it with "
                              "System.output, or name a coordinate")
     ports = [name if name in known else entries[name] for name in wanted if name in known or name in entries]
     return list(dict.fromkeys(ports)), wanted

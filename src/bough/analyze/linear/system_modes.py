@@ -21,7 +21,7 @@ from bough.analyze.linear.linear_system import LinearSystem
 from bough.analyze.linear.linearization import orbital_rate
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
-from bough.errors import StateError, nearest
+from bough.errors import StateError, similar
 
 if TYPE_CHECKING:
     import xarray
@@ -134,7 +134,7 @@ class Modes:
         for kind, name in (("output", to), ("input", source)):
             known = getattr(self.linear, f"{kind}s")
             if name not in known:
-                raise StateError(f"modes: there is no {kind} '{name}'{nearest(name, known)}; there are {', '.join(known)}")
+                raise StateError(f"modes: there is no {kind} '{name}'{similar(name, known)}; there are {', '.join(known)}")
         k = self._number(mode)
         return complex(self.shown[self.linear.outputs.index(to), k]*self.excited[k, self.linear.inputs.index(source)])
 

@@ -32,7 +32,7 @@ from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.describe.body import FORCE_UNITS
-from bough.errors import StateError, nearest
+from bough.errors import StateError, similar
 from bough.sweeps.fronts import REDUNDANT
 
 SETTLING, STEPS = 200, 60               # steps at most
@@ -414,7 +414,7 @@ def extras_of(model: CompiledModel, batch: Batch, find: Sequence[str], held: Seq
             found += [Extra("control", names[i], i, units[i], float(controls[i])) for i in entries[name]]
             continue
         if "." not in name and "[" not in name and name != "gravity":
-            raise StateError(f"find: there is no input '{name}'{nearest(name, entries)}; name an input ({', '.join(entries)}) or a "
+            raise StateError(f"find: there is no input '{name}'{similar(name, entries)}; name an input ({', '.join(entries)}) or a "
                              "number of the description, as 'boom.mass'")
         value = parameter(model.system, name).value
         if value.ndim:

@@ -30,7 +30,7 @@ from bough.compile.batch import Batch, array, check_node
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.compile.partition import Hinge, Partition
-from bough.errors import ModelError, StateError, nearest
+from bough.errors import ModelError, StateError, similar
 from bough.kernels.hinges import FREE, MODAL, NODE, PRISMATIC, REVOLUTE, SPHERICAL
 from bough.sweeps import calls
 from bough.sweeps import fields as f
@@ -241,7 +241,7 @@ def whole_link(links: Links, body: str) -> int:
     found = [k for k, link in enumerate(links.links) if link.body == body and len(link.speeds)]
     if not found:
         moving = {link.body for link in links.links if len(link.speeds)}
-        raise ModelError(f"there is no body '{body}' with speeds to split{nearest(body, moving)}; "
+        raise ModelError(f"there is no body '{body}' with speeds to split{similar(body, moving)}; "
                          f"there are {', '.join(sorted(moving))}")
     if len(found) > 1:
         names = ", ".join(f"'{links.links[k].name}'" for k in found)
@@ -255,7 +255,7 @@ def parted(link: Link, speeds: Sequence[str], split: Split) -> tuple[Link, Link]
     own = [speeds[i] for i in link.speeds]
     for name in split.inner:
         if name not in own:
-            raise ModelError(f"body '{link.body}': '{name}' is no speed of it{nearest(name, own)}; its speeds are {', '.join(own)}")
+            raise ModelError(f"body '{link.body}': '{name}' is no speed of it{similar(name, own)}; its speeds are {', '.join(own)}")
     if np.ndim(split.Phi) != 2:
         raise ModelError(f"body '{link.body}': Phi has shape {np.shape(split.Phi)}; give a matrix with {link.size} columns")
     N, N_p, n = link.size, len(split.Phi), len(split.inner)
@@ -306,7 +306,7 @@ def checked(model: CompiledModel, point: Point) -> tuple[str, str | None, Floats
     """A point as its body, its node or None, and its place there."""
     body, where = point if isinstance(point, tuple) and len(point) == 2 else (point, (0.0, 0.0, 0.0))
     if not isinstance(body, str) or body not in model.names.bodies:
-        raise StateError(f"points: there is no body {body!r}{nearest(body, model.names.bodies)}; "
+        raise StateError(f"points: there is no body {body!r}{similar(body, model.names.bodies)}; "
                          "give a body's name, (body, (x, y, z)) or (body, node)")
     if isinstance(where, str):
         check_node(model.system, body, where)

@@ -37,9 +37,8 @@ def sections(value: Any) -> tuple[tuple[float, ...], ...]:
 
 
 _SECTION = NUMBERS | {"minItems": 4, "maxItems": 4}
-Sections = Annotated[
-    tuple[tuple[float, ...], ...], BeforeValidator(sections), WithJsonSchema({"type": "array", "items": _SECTION, "minItems": 1})
-]
+Sections = Annotated[tuple[tuple[float, ...], ...], BeforeValidator(sections),
+                     WithJsonSchema({"type": "array", "items": _SECTION, "minItems": 1})]
 
 
 class Buoyancy(OnBody):
@@ -72,11 +71,11 @@ class Buoyancy(OnBody):
             return text
         subject, (x, y, z) = f"buoyancy '{self.name}'", np.asarray(system.gravity, float)
         if x or y or z >= 0.0:
-            return (f"{subject}: gravity is ({x:g}, {y:g}, {z:g}) m/s^2, and the water plane is level only where it "
-                    "is along -z of the world; give the system gravity (0, 0, -9.81)")  # fmt: skip
+            return (f"{subject}: gravity is ({x:g}, {y:g}, {z:g}) m/s^2, and the water plane is level only where it is along -z of "
+                    "the world; give the system gravity (0, 0, -9.81)")
         if system.bodies[self.body].flexible is not None:
             return (f"{subject}: body '{self.body}' is flexible, and sections do not bend with it; weld rigid bodies with sections "
-                    "to its nodes")  # fmt: skip
+                    "to its nodes")
         return ""
 
     def load_line(self) -> str:

@@ -70,9 +70,8 @@ def _check_matrix(K: Floats) -> None:
 
 
 _PAIR = {"type": "array", "minItems": 2, "maxItems": 2}
-Matrix = Annotated[
-    Matrix6, BeforeValidator(_matrix), PlainSerializer(write_matrix6), WithJsonSchema({"anyOf": [*MATRIX6["anyOf"], _PAIR]})
-]
+Matrix = Annotated[Matrix6, BeforeValidator(_matrix), PlainSerializer(write_matrix6),
+                   WithJsonSchema({"anyOf": [*MATRIX6["anyOf"], _PAIR]})]
 
 
 class Pose(Description):
@@ -119,12 +118,11 @@ class Bushing(Between):
 
     key: ClassVar[str] = "bushings"
     recorded: ClassVar[dict[str, Recorded]] = {
-        "bushing_force": Recorded(
-            ("bushing", "component"), "N m, N",
-            "moment and force of a bushing on the body of frame b, at that frame's origin, its axes", "axes of b",
-        ),
+        "bushing_force": Recorded(("bushing", "component"), "N m, N",
+                                  "moment and force of a bushing on the body of frame b, at that frame's origin, its axes",
+                                  "axes of b"),
         "bushing_limit": Recorded(("bushing",), "", "0, or 1 where a bushing turns by nearly half a turn", limit=True),
-    }  # fmt: skip
+    }
     limits: ClassVar[dict[int, str]] = {HALF_TURN: "it turns by more than 175 deg, and at half a turn its moment jumps"}
     unchanging: ClassVar[tuple[str, str]] = "frames", "moves"
     stiffness: Matrix = _NONE
@@ -152,7 +150,7 @@ class Bushing(Between):
         """Both frames in the bodies of their hinges, that of a at rest; the blocks of stiffness and damping."""
         a, b = places.anchor(self.a), places.anchor(self.b)
         numbers = {"b": b.at, "turn_b": b.turn, "a": a.at + a.turn @ np.asarray(self.rest.at),
-                   "turn_a": a.turn @ rotation_matrix(self.rest.orient)}  # fmt: skip
+                   "turn_a": a.turn @ rotation_matrix(self.rest.orient)}
         for what, matrix in (("stiffness", np.array(self.stiffness)), ("damping", np.array(self.damping))):
             matrix = self.scale * matrix
             numbers |= {f"{what}_rr": matrix[:3, :3], f"{what}_rt": matrix[:3, 3:], f"{what}_tt": matrix[3:, 3:]}

@@ -27,6 +27,15 @@ GAP, ANGLE = 0.1, 0.1               # m, rad: what an attachment is pulled over,
 MaybeClosure = Annotated[Closure | None, BeforeValidator(lambda value: None if value is None else read_closure(value))]
 
 
+class Targeted(Description):
+    """An action on what its `target` names, and on nothing else."""
+
+    target: Text
+
+    def __init__(self, target: str) -> None:
+        super().__init__(target=target)
+
+
 class Attach(Description):
     """An action: connect the frame `b` to the frame `a` by a joint, by default a weld. Speeds jump according to the impulse
     through the joint, which conserves momentum and dissipates energy.
@@ -74,15 +83,15 @@ class Attach(Description):
         return Loop(self.name or event, self.joint or Weld(), self.a, self.b, open=True)
 
     def problems(self, system: SystemView) -> Iterator[str]:
-        """What is wrong with it in its system; what is wrong with its frames, its loop says."""
+        """Errors in its system, but for those of its frames, which its loop reports."""
         a, b = self.a.body, self.b.body
         if self.joint is None and a != b and (inner := _inner(system, a, b)):
             outer = b if inner == a else a
             yield (f"attaches {outer!r} to {inner!r}, which carries it already; give joint=Weld(), or another, to close a loop "
-                   "between them")  # fmt: skip
+                   "between them")
 
 
-class Detach(Description):
+class Detach(Targeted, init=False):
     """An action: release `target`. An attachment or a loop opens. A body separates from its parent together with everything it
     carries; its joint keeps the position it has at that time. A welded body gets six coordinates that are locked until then
     (`stage.x`, ...); for any other joint, a massless body `stage_separation` has them: the displacement from where the joint would
@@ -91,11 +100,6 @@ class Detach(Description):
     >>> Detach("stage")
     Detach(target='stage')
     """
-
-    target: Text
-
-    def __init__(self, target: str) -> None:
-        super().__init__(target=target)
 
     def problems(self, system: SystemView) -> Iterator[str]:
         bodies = [body for body in system.bodies.values() if self.target in (body.name, body.joint.name)]
@@ -109,33 +113,23 @@ class Detach(Description):
             yield f"detach {self.target!r} names a body that nothing holds: its joint is free; name one that a joint holds"
 
 
-class Close(Description):
+class Close(Targeted, init=False):
     """An action: close the loop `target`, which is open. Its gap must be closed to 1e-6 m and rad at that time.
 
     >>> Close("strut")
     Close(target='strut')
     """
 
-    target: Text
-
-    def __init__(self, target: str) -> None:
-        super().__init__(target=target)
-
     def problems(self, system: SystemView) -> Iterator[str]:
         yield from _loop_problems(system, "close", self.target)
 
 
-class Open(Description):
+class Open(Targeted, init=False):
     """An action: open the loop `target`.
 
     >>> Open("strut")
     Open(target='strut')
     """
-
-    target: Text
-
-    def __init__(self, target: str) -> None:
-        super().__init__(target=target)
 
     def problems(self, system: SystemView) -> Iterator[str]:
         yield from _loop_problems(system, "open", self.target)
@@ -186,7 +180,7 @@ LOCKED = "locked"
 
 
 def carrier_name(body: str) -> str:
-    """Of what carries the joint of a body that can be detached."""
+    """The name of the body that carries the joint of a body that can be detached."""
     return f"{body}_separation"
 
 
@@ -198,7 +192,7 @@ def detachable(system: SystemView) -> list[Body]:
 
 
 def separable(system: SystemView) -> dict[str, Body]:
-    """The bodies of a system, in which those that can be detached have what it takes."""
+    """The bodies of a system, in which those that can be detached have the coordinates for it."""
     bodies, carriers = dict(system.bodies), dict[str, Body]()
     for body in detachable(system):
         carrier = carrier_name(body.name)

@@ -1,9 +1,7 @@
 """Couplings: linear relations between joint coordinates, such as those of gears, racks, screws, differentials and cables.
 
-A gearbox is several parts at once: a motor with its rotor, a gear ratio, and what gives way or has play between them and a joint.
+A gearbox is several parts at once: a motor with its rotor, a gear ratio, and the compliance or backlash between them and a joint.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import pi
@@ -19,7 +17,7 @@ from bough.describe.numeric import Number, Text, above_zero, at_least_zero, numb
 from bough.describe.part import NO_ANGLES, Finding, Part, Recorded, SystemView, entry_named, misnamed, targets
 from bough.describe.parts.friction import Friction
 from bough.describe.settings import CentralGravity
-from bough.errors import DescriptionError, Problem, nearest
+from bough.errors import DescriptionError, Problem, similar
 
 Terms = dict[str, float]
 Reference = Literal["zero", "initial"]
@@ -35,13 +33,10 @@ def nonzero(value: Any) -> float:
 Ratio = Annotated[float, BeforeValidator(nonzero), WithJsonSchema({"type": "number"})]
 
 
-class Relation(Description):
+class Relation(Description, init=False):
     """A named linear relation of coordinates: sum of `terms` = `offset`."""
 
     kind: ClassVar[str]
-
-    def __init__(self, **fields: Any) -> None:
-        super().__init__(**fields)
 
     @property
     def terms(self) -> Terms:
@@ -189,9 +184,7 @@ class Mimic(Relation):
         return self.offset
 
 
-RELATIONS: dict[str, type[Relation]] = {
-    each.kind: each for each in (Gear, RackAndPinion, Screw, Differential, Planetary, Mimic)
-}
+RELATIONS: dict[str, type[Relation]] = {each.kind: each for each in (Gear, RackAndPinion, Screw, Differential, Planetary, Mimic)}
 
 
 def read_relation(value: Any) -> Relation | tuple[tuple[str, float], ...]:
@@ -209,7 +202,7 @@ def read_relation(value: Any) -> Relation | tuple[tuple[str, float], ...]:
         raise ValueError(f"is {shown(value)}; give a Gear, a Screw or the like, or a mapping of coordinates to factors")
     if isinstance(kind := given.get("type"), str):
         if kind not in RELATIONS:
-            raise ValueError(f"has the type {shown(kind)}{nearest(kind, RELATIONS)}; the types are {', '.join(RELATIONS)}")
+            raise ValueError(f"has the type {shown(kind)}{similar(kind, RELATIONS)}; the types are {', '.join(RELATIONS)}")
         return RELATIONS[kind].from_mapping({key: entry for key, entry in given.items() if key != "type"})
     return tuple((text(name), _factor(name, factor)) for name, factor in given.items())
 
@@ -239,15 +232,14 @@ def _schemas() -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for kind, cls in RELATIONS.items():
         fields = {name: (_TEXT if field.annotation is str else _NUMBER, field.is_required())
-                  for name, field in cls.model_fields.items()}  # fmt: skip
+                  for name, field in cls.model_fields.items()}
         needed = {"type": {"const": kind}} | {name: schema for name, (schema, required) in fields.items() if required}
         found.append(mapping_schema(needed, **{name: schema for name, (schema, required) in fields.items() if not required}))
     return [*found, {"type": "object", "minProperties": 2, "additionalProperties": _NUMBER}]
 
 
-RelationField = Annotated[
-    Any, BeforeValidator(read_relation), PlainSerializer(write_relation), WithJsonSchema({"anyOf": _schemas()})
-]
+RelationField = Annotated[Any, BeforeValidator(read_relation), PlainSerializer(write_relation),
+                          WithJsonSchema({"anyOf": _schemas()})]
 
 
 class Coupling(Part):
@@ -293,14 +285,14 @@ class Coupling(Part):
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.damping and self.stiffness is None:
-            raise Fault("damping", "damping is given without stiffness, so that nothing gives way; give stiffness, or leave it out")
+            raise Fault("damping", "damping is given without stiffness, so the coupling is rigid; give stiffness, or leave it out")
         if self.restitution > 1.0:
             raise Fault("restitution", f"restitution is {self.restitution}; give a number from 0 to 1")
         if self.restitution and not self.touches:
             raise Fault("restitution", "restitution is that of impacts of a backlash without stiffness; give backlash alone")
         if self.touches and len(self.terms) != 2:
             raise Fault("backlash", f"backlash with impacts is between two coordinates, and the relation has {len(self.terms)}; "
-                        "give it stiffness, or two coordinates")  # fmt: skip
+                        "give it stiffness, or two coordinates")
         return self
 
     @property
@@ -346,7 +338,7 @@ class Coupling(Part):
             yield Finding(f"coordinate {twice[0]!r} is named twice; give the sum of both factors once", path)
         elif all(_given(system, name) for name in names):
             yield Finding(f"its coordinates {', '.join(names)} are all locked or prescribed, so that nothing is left to couple; "
-                          "let one of them move, or leave the coupling out", path)  # fmt: skip
+                          "let one of them move, or leave the coupling out", path)
 
     def nonconservative_effects(self) -> tuple[str, ...]:
         """Dampers and impacts."""
@@ -357,7 +349,7 @@ class Coupling(Part):
             for name in self.terms:
                 if targets(system, name)[0].body.parent is None:
                     return (f"coupling '{self.name}' has '{name}', whose joint leads to the world; with central gravity the tree "
-                            "moves about its mass center: couple joints between bodies")  # fmt: skip
+                            "moves about its mass center: couple joints between bodies")
         return ""
 
     @property
@@ -370,7 +362,7 @@ class Coupling(Part):
 
 
 def _fault(system: SystemView, name: str) -> str:
-    """Why a name is no coordinate that can be coupled."""
+    """Why a name is not a coordinate that can be coupled."""
     found = targets(system, name)
     if len(found) != 1:
         return misnamed(system, name, found)
@@ -427,15 +419,15 @@ def gearbox_parts(
     """
     subject = f"gearbox {name!r}"
     if body not in bodies:
-        text = f"body {body!r} is not a body of the system{nearest(body, bodies)}; add it before"
+        text = f"body {body!r} is not a body of the system{similar(body, bodies)}; add it before"
         raise DescriptionError([Problem(text, subject)])
     driven = bodies[body]
     if driven.joint.n_v != 1:
         text = (f"the joint of body {body!r} has {driven.joint.n_v} degrees of freedom, and a gearbox drives one; put a body "
-                "between simpler joints")  # fmt: skip
+                "between simpler joints")
         raise DescriptionError([Problem(text, subject)])
     given = {"ratio": ratio, "inertia": inertia, "stiffness": 1.0 if stiffness is None else stiffness, "damping": damping,
-             "backlash": backlash}  # fmt: skip
+             "backlash": backlash}
     for key, value in given.items():
         try:
             number(value)
@@ -448,7 +440,7 @@ def gearbox_parts(
         raise DescriptionError([Problem(text, subject)])
     axis = np.array(driven.joint.rotations or driven.joint.translations, float)[0]
     rotor = Body(name, parent=driven.parent, node=driven.node, at=driven.at, orient=driven.orient, joint=Revolute(axis),
-                 inertia=(float(inertia) * np.outer(axis, axis)).tolist(), idealized=True)  # fmt: skip
+                 inertia=(float(inertia) * np.outer(axis, axis)).tolist(), idealized=True)
     options: dict[str, Any] = {"backlash": backlash * abs(ratio), "restitution": restitution}
     if stiffness is not None:
         options |= {"stiffness": stiffness / ratio**2 if ratio else stiffness, "damping": damping / ratio**2 if ratio else damping}

@@ -79,24 +79,18 @@ class Motion(Protocol):
 
 
 BODY_LOAD = {                                               # of an element that acts on one body
-    "element_force": Recorded(
-        ("element", "component"), "N m, N",
-        "moment and force on the body, at a restoring's point or a floating body's origin, world axes", "world axes",
-    ),
-    "element_limit": Recorded(
-        ("element",), "", "0 where the law of the element holds, else what is beyond it", limit=True
-    ),
-}  # fmt: skip
+    "element_force": Recorded(("element", "component"), "N m, N",
+                              "moment and force on the body, at a restoring's point or a floating body's origin, world axes",
+                              "world axes"),
+    "element_limit": Recorded(("element",), "", "0 where the law of the element holds, else what is beyond it", limit=True),
+}
 
 
-class Element(Part):
+class Element(Part, init=False):
     """A force element: it exerts forces that depend on the positions and velocities of bodies."""
 
     # the first of the variables that are `recorded` of it is its load
     limits: ClassVar[Mapping[int, str]] = {}                # what a code of its limit variable means
-
-    def __init__(self, **fields: Any) -> None:
-        super().__init__(**fields)
 
     @property
     def load(self) -> str:
@@ -123,10 +117,10 @@ class Element(Part):
         return any(end.body == WORLD for end in self.ends)
 
     def refused(self, system: SystemView) -> str:
-        """The world must stand still for it, if it acts on it."""
+        """The world must be an inertial frame if it acts on it."""
         if isinstance(system.gravity, CentralGravity) and self.needs_world:
             return (f"{self.noun} '{self.name}' acts between a body and the world; with central gravity the tree moves about its "
-                    "mass center: give the system uniform gravity")  # fmt: skip
+                    "mass center: give the system uniform gravity")
         return ""
 
     @abstractmethod
@@ -138,7 +132,7 @@ class Element(Part):
         """Of each variable that is recorded, (states, ...); this may not depend on which other states there are."""
 
     def result_line(self, values: Mapping[str, Floats]) -> str:
-        """What a summary says about its recorded values, if anything."""
+        """The line of a summary about its recorded values, if any."""
         return ""
 
     def external_effects(self) -> tuple[str, ...]:
@@ -152,15 +146,12 @@ class Element(Part):
         """
 
 
-class Between(Element):
+class Between(Element, init=False):
     """A force element between two frames, the second of which is that of its load."""
 
     unchanging: ClassVar[tuple[str, str]]       # what its frames are, and what never happens if they cannot move
     a: FrameField
     b: FrameField
-
-    def __init__(self, **fields: Any) -> None:
-        super().__init__(**fields)
 
     @property
     def ends(self) -> tuple[Frame, ...]:
@@ -175,14 +166,11 @@ class Between(Element):
             yield Finding(f"a {self.noun} between {where} never {never}: give a or b another body", ("b", "body"))
 
 
-class OnBody(Element):
+class OnBody(Element, init=False):
     """A force element between a body and the world; its load is that on the body."""
 
     recorded: ClassVar[Mapping[str, Recorded]] = BODY_LOAD
     body: Text
-
-    def __init__(self, **fields: Any) -> None:
-        super().__init__(**fields)
 
     @property
     def ends(self) -> tuple[Frame, ...]:

@@ -13,36 +13,26 @@ from bough.describe.base import Description, Fault, among, mapping_schema, read_
 from bough.describe.motions import LOCKED, MOTION, Constant, MotionField
 from bough.describe.numeric import Number, Text, Truth, at_least_zero, items, shown, text
 from bough.describe.part import NO_ANGLES, Finding, Part, SystemView, Target, all_speeds, listed, misnamed, targets
-from bough.describe.parts.connection import Attach, Close, Connecting, Detach, Open, Stiffen
+from bough.describe.parts.connection import Attach, Close, Connecting, Detach, Open, Stiffen, Targeted
 from bough.describe.parts.loop import Loop
 from bough.describe.parts.port import Input, Output
 from bough.errors import DescriptionError, Problem, nearest
 
 
-class Lock(Description):
+class Lock(Targeted, init=False):
     """An action: lock the coordinate `target`, or all coordinates of the joint of the body `target`, where they are.
 
     >>> Lock("boom.ry")
     Lock(target='boom.ry')
     """
 
-    target: Text
 
-    def __init__(self, target: str) -> None:
-        super().__init__(target=target)
-
-
-class Release(Description):
+class Release(Targeted, init=False):
     """An action: release the coordinate `target`, or all coordinates of the joint of the body `target`.
 
     >>> Release("boom")
     Release(target='boom')
     """
-
-    target: Text
-
-    def __init__(self, target: str) -> None:
-        super().__init__(target=target)
 
 
 class Prescribe(Description):
@@ -64,7 +54,6 @@ class Prescribe(Description):
 Holding: TypeAlias = Lock | Release | Prescribe
 Action: TypeAlias = Holding | Connecting
 ACTIONS: dict[str, type[Action]] = {kind.noun: kind for kind in (Lock, Release, Prescribe, Attach, Detach, Close, Open, Stiffen)}
-MAPPINGS = (Prescribe, Attach, Stiffen)                  # actions with more than a target
 
 
 def read_action(value: Any) -> Action:
@@ -84,7 +73,7 @@ def read_action(value: Any) -> Action:
     if verb not in ACTIONS:
         raise DescriptionError([Problem(unknown_key(verb, ACTIONS), "do", (str(verb),))])
     with under(verb):
-        return ACTIONS[verb].from_mapping(given if ACTIONS[verb] in MAPPINGS else {"target": given})
+        return ACTIONS[verb].from_mapping({"target": given} if issubclass(ACTIONS[verb], Targeted) else given)
 
 
 def write_action(action: Action) -> dict[str, Any]:
@@ -93,7 +82,7 @@ def write_action(action: Action) -> dict[str, Any]:
     >>> write_action(Release("boom"))
     {'release': 'boom'}
     """
-    return {action.noun: action.to_dict() if isinstance(action, MAPPINGS) else action.target}
+    return {action.noun: action.target if isinstance(action, Targeted) else action.to_dict()}
 
 
 def _actions(value: Any) -> tuple[Action, ...]:
@@ -107,11 +96,8 @@ TEXT = {"type": "string", "minLength": 1}
 _MAPPED = {"prescribe": mapping_schema({"target": TEXT, "motion": MOTION}), "attach": Attach.model_json_schema(),
            "stiffen": Stiffen.model_json_schema()}
 ACTION = {"anyOf": [mapping_schema({verb: _MAPPED.get(verb, TEXT)}) for verb in ACTIONS]}
-Actions = Annotated[
-    tuple[Annotated[Action, PlainSerializer(write_action)], ...],
-    BeforeValidator(_actions),
-    WithJsonSchema({"anyOf": [ACTION, {"type": "array", "items": ACTION, "minItems": 1}]}),
-]
+Actions = Annotated[tuple[Annotated[Action, PlainSerializer(write_action)], ...], BeforeValidator(_actions),
+                    WithJsonSchema({"anyOf": [ACTION, {"type": "array", "items": ACTION, "minItems": 1}]})]
 
 
 # ---- conditions ------------------------------------------------------------------------------------------------------------
@@ -197,20 +183,9 @@ class Event(Part):
     repeat: Truth = False
     do: Actions
 
-    def __init__(
-        self,
-        name: str,
-        at: float | None = None,
-        when: Any = None,
-        crosses: float | None = None,
-        direction: str = "both",
-        quantity: str = "position",
-        do: Any = (),
-        repeat: bool = False,
-    ) -> None:
-        super().__init__(
-            name=name, at=at, when=when, crosses=crosses, direction=direction, quantity=quantity, repeat=repeat, do=do
-        )
+    def __init__(self, name: str, at: float | None = None, when: Any = None, crosses: float | None = None, direction: str = "both",
+                 quantity: str = "position", do: Any = (), repeat: bool = False) -> None:
+        super().__init__(name=name, at=at, when=when, crosses=crosses, direction=direction, quantity=quantity, repeat=repeat, do=do)
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -255,7 +230,7 @@ class Event(Part):
         return {"anyOf": [cls.model_json_schema(), mapping_schema({"name": TEXT, "latch": _LATCH})]}
 
     def check(self, system: SystemView) -> Iterator[Finding]:
-        """It must name what is there and can be held, and be able to happen."""
+        """It must name what exists and can be held, and must be able to occur."""
         for i, action in enumerate(self.do):
             yield from (Finding(text, ("do", i)) for text in _action_problems(system, self, action))
         yield from (Finding(text, ("when",)) for text in _watch_texts(system, self))
@@ -324,7 +299,7 @@ def _action_problems(system: SystemView, event: Event, action: Action) -> Iterat
             yield f"{what} names {len(target.entries)} coordinates; prescribe each: {', '.join(target.names)}"
     elif target.turns and not set(target.body.spherical_names) <= _named(system, event, type(action)):
         yield (f"{what} names one of the three speeds of a spherical rotation, which only change together; {action.noun} "
-               f"{', '.join(target.body.spherical_names)}, or {NO_ANGLES}")  # fmt: skip
+               f"{', '.join(target.body.spherical_names)}, or {NO_ANGLES}")
 
 
 def _named(system: SystemView, event: Event, kind: type[Action]) -> set[str]:
@@ -352,14 +327,15 @@ def _clash_texts(system: SystemView, event: Event) -> Iterator[str]:
 
 
 def _watch_texts(system: SystemView, event: Event) -> Iterator[str]:
-    """What is wrong with what an event waits for."""
+    """Errors in what an event waits for."""
     rate = event.quantity == "rate"
     measured = [entry for kind in (Output, Input) for port in system.of(kind).values() for entry in port.entries
                 if kind is Output or port.kind == "signal"]
     for condition in event.conditions:
         known = [*measured, *(known for body in system.bodies.values() for known in body.coordinate_names)]
         if condition.of not in known:
-            yield f"condition of {condition.of!r} is no coordinate, output or signal{nearest(condition.of, known) or listed(known)}"
+            hint = nearest(condition.of, known) or listed(known)
+            yield f"condition of {condition.of!r} is not a coordinate, output or signal{hint}"
     if not isinstance(event.when, str) or (event.when in measured and not rate):
         return
     name = event.when
@@ -381,7 +357,7 @@ def _watch_texts(system: SystemView, event: Event) -> Iterator[str]:
 
 
 def _never_texts(system: SystemView, event: Event, name: str) -> Iterator[str]:
-    """Why what an event waits for can never come, where this is sure."""
+    """Why an event can never occur, where this is certain."""
     if event.quantity == "rate" and name in system.wheels and name not in all_speeds(system):
         if not system.wheels[name].driven:
             yield f"it can never happen: wheel {name!r} has no torque, so that its speed is held; give it a torque, be it 0"

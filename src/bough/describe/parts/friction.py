@@ -59,7 +59,7 @@ class Friction(Part):
         if self.static is not None and self.static < self.coulomb:
             raise Fault("static", f"static is {self.static}, less than coulomb, {self.coulomb}; give at least as much")
         needed = {"regularized": ("speed", "the speed below which the regularized law is smooth"),
-                  "dahl": ("stiffness", "the stiffness of the bristles at rest")}  # fmt: skip
+                  "dahl": ("stiffness", "the stiffness of the bristles at rest")}
         for law, (field, what) in needed.items():
             if self.law == law and getattr(self, field) is None:
                 raise Fault(field, f"{field} is missing; give {what}")
@@ -67,10 +67,10 @@ class Friction(Part):
                 raise Fault(field, f"{field} is of the law {law!r}, but law is {self.law!r}; leave it out, or choose {law!r}")
         if self.law == "dahl" and (not self.coulomb or self.mu or self.static is not None or self.stribeck is not None):
             raise Fault("law", "the law 'dahl' needs coulomb, and knows neither static, stribeck nor mu; give coulomb only, or "
-                        "another law")  # fmt: skip
+                        "another law")
         if self.law == "basilisk" and (self.static is None or self.stribeck is None or self.mu):
             raise Fault("law", "the law 'basilisk' needs coulomb, static and stribeck, and does not know mu; give these three, or "
-                        "another law")  # fmt: skip
+                        "another law")
         if self.stribeck is not None and self.static is None:
             raise Fault("stribeck", "stribeck is given without static, from which the force decays to coulomb; give static")
         if self.law == "regularized" and self.static is not None and self.stribeck is None:
@@ -109,7 +109,7 @@ class Friction(Part):
             yield Finding(f"wheel {wheel.name!r} has a speed that is held; give it a torque (0 will do)", ("coordinate",))
         if self.sticks:
             text = ("the law 'sticking' holds joints, and a wheel is none; give 'regularized', 'dahl' or 'basilisk', or make the "
-                    "wheel a body")  # fmt: skip
+                    "wheel a body")
             yield Finding(text, ("law",))
         if self.mu:
             yield Finding("mu needs the load of a joint, and a wheel is none; give coulomb, or make the wheel a body", ("mu",))
@@ -125,14 +125,14 @@ class Friction(Part):
             text = "is a translation; leave radius out" if slides else "is a rotation; give the radius of its bearing"
             yield Finding(f"mu is given, and {name!r} {text}", ("radius",))
         twins = [other.name for other in system.of(Friction).values() if other.sticks and other.name != self.name
-                 and (found := targets(system, other.coordinate)) and found[0].names == (name,)]  # fmt: skip
+                 and (found := targets(system, other.coordinate)) and found[0].names == (name,)]
         if self.sticks and twins:
             yield Finding(f"friction {twins[0]!r} holds the same coordinate; give one of them all of it", ("coordinate",))
 
     def refused(self, system: SystemView) -> str:
         if self.mu and system.loops:
             return (f"friction '{self.name}' has mu, and the system closed loops, with which the load of a joint is not known "
-                    "inside a step; give it coulomb")  # fmt: skip
+                    "inside a step; give it coulomb")
         if self.mu and isinstance(system.gravity, CentralGravity):
             return f"friction '{self.name}' has mu, which is not offered with central gravity; give it coulomb"
         return ""

@@ -30,9 +30,8 @@ class Line(Between):
     damping: Annotated[float, at_least_zero("N s/m")] = 0.0
     slack: Truth = False
 
-    def __init__(
-        self, name: str, a: Any, b: Any, stiffness: float, length: float, damping: float = 0.0, slack: bool = False
-    ) -> None:
+    def __init__(self, name: str, a: Any, b: Any, stiffness: float, length: float, damping: float = 0.0,
+                 slack: bool = False) -> None:
         super().__init__(name=name, a=a, b=b, stiffness=stiffness, length=length, damping=damping, slack=slack)
 
     @model_validator(mode="after")

@@ -19,7 +19,7 @@ _REFUSED = {                                                    # options that o
     "motion": _FOLLOWS.format("motion"),
     "q0": _FOLLOWS.format("q0"),
     "v0": _FOLLOWS.format("v0"),
-}  # fmt: skip
+}
 
 
 class Distance(Description):
@@ -101,13 +101,12 @@ class Loop(Part):
 
     key: ClassVar[str] = "loops"
     recorded: ClassVar[dict[str, Recorded]] = {
-        "constraint_force": Recorded(
-            ("loop", "component"), "N m, N", "moment and force of the body of frame a on that of b, at frame b's origin, its axes",
-            "axes of b",
-        ),
+        "constraint_force": Recorded(("loop", "component"), "N m, N",
+                                     "moment and force of the body of frame a on that of b, at frame b's origin, its axes",
+                                     "axes of b"),
         "loop_gap": Recorded(("loop",), "m", "largest gap of the translations that a loop holds"),
         "loop_gap_angle": Recorded(("loop",), "rad", "largest gap of the rotations that a loop holds"),
-    }  # fmt: skip
+    }
     joint: Closure
     a: FrameField
     b: FrameField
@@ -147,7 +146,7 @@ class Loop(Part):
     def refused(self, system: SystemView) -> str:
         if isinstance(system.gravity, CentralGravity) and WORLD in (self.a.body, self.b.body):
             return (f"loop '{self.name}' holds a body to the world; with central gravity the tree moves about its mass center: "
-                    "hold it to another body")  # fmt: skip
+                    "hold it to another body")
         return ""
 
     def nonconservative_effects(self) -> tuple[str, ...]:

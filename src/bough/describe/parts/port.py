@@ -1,7 +1,5 @@
 """Ports: inputs, which act on a system from outside, and outputs, which measure it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
@@ -21,14 +19,11 @@ from bough.flex.recovery import COMPONENTS, Recovery, components_along
 XYZ = ("x", "y", "z")
 
 
-class Port(Part):
+class Port(Part, init=False):
     """An input or an output: a name, one target, and so many numbers."""
 
     targets: ClassVar[tuple[str, ...]]          # of which exactly one is given
     label: Text | None = None
-
-    def __init__(self, **fields: Any) -> None:
-        super().__init__(**fields)
 
     @property
     def kind(self) -> str:
@@ -102,7 +97,7 @@ def _entry_problem(system: SystemView, field: str, name: str, names: Names) -> I
 
 def _known(field: str, name: str, what: str, known: Sequence[str]) -> Iterator[Finding]:
     if name not in known:
-        yield Finding(f"{field} {name!r} is no {what} of the system{nearest(name, known) or listed(known)}", (field,))
+        yield Finding(f"{field} {name!r} is not a {what} of the system{nearest(name, known) or listed(known)}", (field,))
 
 
 def _place_problem(field: str, frame: Frame | None, why: str) -> Iterator[Finding]:
@@ -159,7 +154,7 @@ class Input(Port):
         label: str | None = None,
     ) -> None:
         super().__init__(name=name, coordinate=coordinate, wheel=wheel, force=force, moment=moment, rest=rest, flow=flow,
-                         signal=signal, axis=axis, axes=axes, label=label)  # fmt: skip
+                         signal=signal, axis=axis, axes=axes, label=label)
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -214,8 +209,8 @@ class Input(Port):
         if len(found) != 1:
             springs = [(body, body.joint.stiffness or ()) for body in system.bodies.values()]
             known = [*system.lines, *(entry for body, all_k in springs
-                                      for entry, k in zip(body.speed_names, all_k, strict=False) if k)]  # fmt: skip
-            text = f"is no line and no coordinate with a spring{nearest(name, known) or listed(known)}"
+                                      for entry, k in zip(body.speed_names, all_k, strict=False) if k)]
+            text = f"is neither a line nor a coordinate with a spring{nearest(name, known) or listed(known)}"
             yield Finding(f"rest {name!r} {text}", ("rest",))
             return
         [(body, entry)] = found
@@ -303,14 +298,14 @@ def _pair(value: Any, info: ValidationInfo) -> tuple[Frame, Frame] | None:
 _NAME = {"type": "string", "minLength": 1}
 PairField = Annotated[tuple[Frame, Frame] | None, BeforeValidator(_pair),
                       PlainSerializer(lambda pair: None if pair is None else [write_frame(frame) for frame in pair]),
-                      WithJsonSchema({"type": "array", "items": FRAME, "minItems": 2, "maxItems": 2})]  # fmt: skip
+                      WithJsonSchema({"type": "array", "items": FRAME, "minItems": 2, "maxItems": 2})]
 AxesField = Annotated[str | Frame | None, BeforeValidator(_axes),
                       PlainSerializer(lambda axes: write_frame(axes) if isinstance(axes, Frame) else axes),
-                      WithJsonSchema(FRAME)]  # fmt: skip
+                      WithJsonSchema(FRAME)]
 CutField = Annotated[str | tuple[str, ...] | None, BeforeValidator(_cut),
-                     WithJsonSchema({"anyOf": [_NAME, {"type": "array", "items": _NAME, "minItems": 1}]})]  # fmt: skip
+                     WithJsonSchema({"anyOf": [_NAME, {"type": "array", "items": _NAME, "minItems": 1}]})]
 ComponentField = Annotated[str | int | None, BeforeValidator(_component),
-                           WithJsonSchema({"anyOf": [_NAME, {"type": "integer", "minimum": 0}]})]  # fmt: skip
+                           WithJsonSchema({"anyOf": [_NAME, {"type": "integer", "minimum": 0}]})]
 
 
 class Output(Port):
@@ -405,7 +400,7 @@ class Output(Port):
             deflection=deflection, strain=strain, strain_energy=strain_energy, wheel=wheel, tension=tension, energy=energy,
             momentum=momentum, distance=distance, relative_speed=relative_speed, relative_angle=relative_angle,
             relative_rate=relative_rate, axis=axis, axes=axes, component=component, noise=noise, quantum=quantum, label=label,
-        )  # fmt: skip
+        )
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -554,10 +549,10 @@ def _unstrained(system: SystemView, name: str, several: int) -> str:
         return "is an element of several bodies; give them other names"
     owner = next((body for body in system.bodies.values() if name == body.name or name.startswith(f"{body.name}.")), None)
     known = [f"{body.name}.{each}" for body in system.bodies.values() if (recovery := _recovery(body))
-             for each in recovery.names if owner is None or body is owner]  # fmt: skip
+             for each in recovery.names if owner is None or body is owner]
     if owner is not None and not known:
         how = "make it with recover=..., which says where" if owner.n_modes else "it is rigid"
         return f"is of body {owner.name!r}, which recovers no strains: {how}" + (
-            f"; its strain energy is strain_energy={owner.name!r}" if owner.n_modes else "")  # fmt: skip
+            f"; its strain energy is strain_energy={owner.name!r}" if owner.n_modes else "")
     energy = f" (the strain energy of the whole body is strain_energy={name!r})" if owner and owner.name == name else ""
-    return f"is no element whose strain a body recovers{energy}{nearest(name, known) or listed(known)}"
+    return f"is not an element whose strain a body recovers{energy}{nearest(name, known) or listed(known)}"

@@ -43,20 +43,9 @@ class Restoring(OnBody):
     rest: Vector | None = None
     node: Text | None = None
 
-    def __init__(
-        self,
-        name: str,
-        body: str,
-        stiffness: Any,
-        at: VectorLike = ORIGIN,
-        force: VectorLike = ORIGIN,
-        moment: VectorLike = ORIGIN,
-        rest: VectorLike | None = None,
-        node: str | None = None,
-    ) -> None:
-        super().__init__(
-            name=name, body=body, stiffness=stiffness, at=at, force=force, moment=moment, rest=rest, node=node
-        )  # fmt: skip
+    def __init__(self, name: str, body: str, stiffness: Any, at: VectorLike = ORIGIN, force: VectorLike = ORIGIN,
+                 moment: VectorLike = ORIGIN, rest: VectorLike | None = None, node: str | None = None) -> None:
+        super().__init__(name=name, body=body, stiffness=stiffness, at=at, force=force, moment=moment, rest=rest, node=node)
 
     @property
     def depends_on_angles(self) -> bool:
@@ -90,7 +79,7 @@ class Restoring(OnBody):
             "at": anchor.at, "turn": anchor.turn, "force": self.force, "moment": self.moment,
             "rest": places.neutral(anchor) if self.rest is None else self.rest,
             "force_place": K[:3, :3], "force_angle": K[:3, 3:], "moment_place": K[3:, :3], "moment_angle": K[3:, 3:],
-        }  # fmt: skip
+        }
         return TableEntry(anchor, None, int(self.depends_on_angles), [("restoring", numbers)])
 
     def values(self, exerted: Exerted, motion: Motion) -> dict[str, Floats]:

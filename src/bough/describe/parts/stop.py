@@ -28,16 +28,8 @@ class Stop(Part):
     stiffness: Annotated[float, above_zero("N/m or N m/rad")]
     damping: Annotated[float, at_least_zero("N s/m or N m s/rad")] = 0.0
 
-    def __init__(
-        self,
-        name: str,
-        coordinate: str,
-        above: float | None = None,
-        below: float | None = None,
-        *,
-        stiffness: float,
-        damping: float = 0.0,
-    ) -> None:
+    def __init__(self, name: str, coordinate: str, above: float | None = None, below: float | None = None, *, stiffness: float,
+                 damping: float = 0.0) -> None:
         super().__init__(name=name, coordinate=coordinate, above=above, below=below, stiffness=stiffness, damping=damping)
 
     @model_validator(mode="after")

@@ -4,8 +4,6 @@ Mass center and inertia of settled propellant follow from the mass that is left.
 the z axis of the tank and lies at -z, as under thrust along +z. It rotates with the tank.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -90,7 +88,7 @@ class Levels(Description):
                 raise Fault("inertia", f"inertia is {row} kg m^2 where the mass is 0 kg; give (0, 0, 0): nothing is left")
             if 2 * max(row) > sum(row) * (1 + 1e-9):
                 raise Fault("inertia", f"inertia at {m:g} kg is {row} kg m^2: one moment exceeds the sum of the others; give those "
-                            "about the mass center, in the axes of the tank")  # fmt: skip
+                            "about the mass center, in the axes of the tank")
         return self
 
 
@@ -162,9 +160,9 @@ def _shape(value: Any) -> Shape | None:
 
 
 ShapeField = Annotated[Shape | None, BeforeValidator(_shape), PlainSerializer(lambda s: None if s is None else write_shape(s)),
-                       WithJsonSchema({"type": ["object", "null"]})]  # fmt: skip
+                       WithJsonSchema({"type": ["object", "null"]})]
 NozzleField = Annotated[Any, BeforeValidator(_nozzle), PlainSerializer(_write_nozzle),
-                        WithJsonSchema({"anyOf": [NUMBERS, {"type": "object"}]})]  # fmt: skip
+                        WithJsonSchema({"anyOf": [NUMBERS, {"type": "object"}]})]
 
 
 class Tank(Part):
@@ -212,10 +210,10 @@ class Tank(Part):
     def __init__(self, name: str, body: str, mass: float, flow: Any = 0.0, *, exhaust_speed: float | None = None,
                  isp: float | None = None, nozzle: Any = (0.0, 0.0, 0.0), direction: AxisLike = "z", engine: str | None = None,
                  capacity: float | None = None, residual: float = 0.0, at: VectorLike = (0.0, 0.0, 0.0), orient: Any = None,
-                 node: str | None = None, shape: Any = None, levels: Any = None, slosh: Any = None) -> None:  # fmt: skip
+                 node: str | None = None, shape: Any = None, levels: Any = None, slosh: Any = None) -> None:
         super().__init__(name=name, body=body, mass=mass, flow=flow, exhaust_speed=exhaust_speed, isp=isp, nozzle=nozzle,
                          direction=direction, engine=engine, capacity=capacity, residual=residual, at=at, orient=orient, node=node,
-                         shape=shape, levels=levels, slosh=slosh)  # fmt: skip
+                         shape=shape, levels=levels, slosh=slosh)
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -226,7 +224,7 @@ class Tank(Part):
             raise Fault("mass", f"mass is {self.mass} kg, more than the capacity, {self.full} kg; fill in less")
         if self.mass <= self.residual:
             raise Fault("mass", f"mass is {self.mass} kg and residual {self.residual} kg: the tank is empty already; give it "
-                        "propellant, or leave it out")  # fmt: skip
+                        "propellant, or leave it out")
         least = min(np.ravel(self.flow.values)) if isinstance(self.flow, TimeTable) else self.flow
         if isinstance(self.flow, TimeTable) and self.flow.columns != 1:
             raise Fault("flow", f"flow has {self.flow.columns} columns; give a table of one")
@@ -246,7 +244,7 @@ class Tank(Part):
         for field, masses in known.items():
             if masses is not None and (masses[0] > self.residual or masses[-1] < self.full):
                 raise Fault(field, f"{field} is known from {masses[0]} to {masses[-1]} kg, but the tank holds from {self.residual} "
-                            f"to {self.full} kg; give the levels between, too, or another residual or capacity")  # fmt: skip
+                            f"to {self.full} kg; give the levels between, too, or another residual or capacity")
         if self.slosh is not None:
             self._check_slosh(self.slosh)
 
@@ -262,7 +260,7 @@ class Tank(Part):
         central = J - (spread((h / fixed[0])[None])[0] * fixed[0] if fixed[0] > 0.0 else 0.0)
         if np.linalg.eigvalsh(central)[0] < -1e-9 * max(abs(J).max(), 1e-300):
             raise Fault("slosh", "slosh has more inertia than all the propellant of this shape or these levels; put its mass "
-                        "closer to the propellant's mass center, or let less of it slosh")  # fmt: skip
+                        "closer to the propellant's mass center, or let less of it slosh")
 
     # ---- what it is made of ------------------------------------------------------------------------------------------------
     @property
@@ -342,7 +340,7 @@ class Tank(Part):
         lever = ms * length**2 if slosh.model == "pendulum" else ms
         stiffness, damping = lever * (2 * np.pi * slosh.over("frequency", m)) ** 2, 2 * slosh.decay * lever
         return np.column_stack([m - ms, h, _upper(J), ms, ms[:, None] * bob, _upper(ms[:, None, None] * spread(bob)), stiffness,
-                                damping])  # fmt: skip
+                                damping])
 
     def _settled(self, m: Array) -> tuple[Array, Array]:
         """Mass centers, and moments of inertia about them, of all the propellant."""
@@ -351,13 +349,13 @@ class Tank(Part):
             return com, m[:, None] * unit
         if self.levels is not None:
             com, moments = (np.stack([np.interp(m, self.levels.mass, column) for column in np.transpose(rows)], axis=1)
-                            for rows in (self.levels.com, self.levels.inertia))  # fmt: skip
+                            for rows in (self.levels.com, self.levels.inertia))
             return com, moments
         return np.zeros((len(m), 3)), np.zeros((len(m), 3))
 
     @property
     def drawn(self) -> float:
-        """At most how much its own flow takes in all the time to come [kg]."""
+        """An upper bound of what its own flow takes over all time [kg]."""
         if not isinstance(self.flow, TimeTable):
             return np.inf if self.flow else 0.0
         t, values = np.asarray(self.flow.times), np.ravel(self.flow.values)
@@ -376,7 +374,7 @@ class Tank(Part):
         if self.body not in bodies or exit.body not in bodies or self.gimballed(bodies) is not None:
             return
         text = (f"nozzle is on {exit.body!r}, which is neither {self.body!r} nor a body that only turns on it: how propellant gets "
-                "there is not known; put tank and nozzle on one body")  # fmt: skip
+                "there is not known; put tank and nozzle on one body")
         yield Finding(text, ("nozzle", "body"))
 
     def gimballed(self, bodies: dict[str, Body]) -> bool | None:
@@ -410,7 +408,7 @@ def _full(six: Array) -> Array:
 
 
 def _substance(ten: Array) -> dict[str, Any]:
-    """Mass, com and central inertia of a Body; of what has no mass nothing."""
+    """Mass, com and central inertia of a Body; nothing if it has no mass."""
     m, h, J = float(ten[0]), ten[1:4], _full(ten[4:10])
     if m <= 0.0:
         return {}

@@ -37,16 +37,8 @@ class Wheel(Part):
     torque: Signal | None = None
     node: Text | None = None
 
-    def __init__(
-        self,
-        name: str,
-        body: str,
-        axis: AxisLike,
-        inertia: float,
-        speed: float = 0.0,
-        torque: Any = None,
-        node: str | None = None,
-    ) -> None:
+    def __init__(self, name: str, body: str, axis: AxisLike, inertia: float, speed: float = 0.0, torque: Any = None,
+                 node: str | None = None) -> None:
         super().__init__(name=name, body=body, axis=axis, inertia=inertia, speed=speed, torque=torque, node=node)
 
     @property
@@ -65,11 +57,11 @@ class Wheel(Part):
         least = np.linalg.eigvalsh(np.asarray(body.inertia) - inside)[0]
         if least < -1e-12 * np.trace(inside):
             return (f"body '{body.name}': its inertia is smaller than that of its wheels ({names}) by {-least:.3g} kg m^2; a "
-                    "body's mass and inertia include its wheels, at rest in it")  # fmt: skip
+                    "body's mass and inertia include its wheels, at rest in it")
         if body.flexible is not None and modal_mass_left(body.flexible, wheels) <= 0.0:
             return (f"body '{body.name}': its modes have no inertia left without that of its wheels ({names}); a body's mass "
                     "matrix includes its wheels, at rest in it: give the nodes that carry them such inertia, or put the wheels "
-                    "into a rigid body welded to the node")  # fmt: skip
+                    "into a rigid body welded to the node")
         return ""
 
     def dyad(self) -> NDArray[np.float64]:

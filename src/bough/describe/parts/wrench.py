@@ -28,16 +28,8 @@ class Wrench(Part):
     frame: Annotated[Axes, among(Axes)] = "body"
     node: Text | None = None
 
-    def __init__(
-        self,
-        name: str,
-        body: str,
-        force: Any = (0.0, 0.0, 0.0),
-        moment: Any = (0.0, 0.0, 0.0),
-        at: VectorLike = (0.0, 0.0, 0.0),
-        frame: str = "body",
-        node: str | None = None,
-    ) -> None:
+    def __init__(self, name: str, body: str, force: Any = (0.0, 0.0, 0.0), moment: Any = (0.0, 0.0, 0.0),
+                 at: VectorLike = (0.0, 0.0, 0.0), frame: str = "body", node: str | None = None) -> None:
         super().__init__(name=name, body=body, force=force, moment=moment, at=at, frame=frame, node=node)
 
     def attachments(self) -> tuple[Attachment, ...]:

@@ -19,7 +19,7 @@ _NOTES = {  # where "<...> is not used" would not be accurate
     "collision": "collision geometry is not used, of links",
     "inertia that no real body has": "inertia that no real body has, taken as it is, of links",
     "negative moment of inertia": "negative moment of inertia [kg m^2] raised to 0, of links",
-    "mesh file that is not there": "mesh not drawn, for its file is not there, of links",
+    "missing mesh file": "mesh not drawn because its file is missing, of links",
     "position limit of an empty range": "position limit not used, for its range is empty, of joints",
 }
 
@@ -34,16 +34,8 @@ class Options(NamedTuple):
     package_dirs: list[Path]
 
 
-def load_urdf(
-    path: str | PathLike[str],
-    *,
-    base: Any = None,
-    gravity: Any = EARTH,
-    limits: str = "ignore",
-    mimic: str = "coupled",
-    inertias: str = "refuse",
-    package_dirs: Iterable[str | PathLike[str]] = (),
-) -> System:
+def load_urdf(path: str | PathLike[str], *, base: Any = None, gravity: Any = EARTH, limits: str = "ignore", mimic: str = "coupled",
+              inertias: str = "refuse", package_dirs: Iterable[str | PathLike[str]] = ()) -> System:
     """The robot described by a URDF file. Links and joints keep their names; `System.notes` lists what is not used.
 
     base           the joint between the world and the root link: a joint, or its type, such as "free"; None is a weld. A root link
@@ -143,9 +135,9 @@ def losses(robot: Robot, *, stops: bool, mimic: str) -> tuple[str, ...]:
     """What of joints and of other elements is not used, or not as the file says."""
     joints = [joint for joint in robot.joints.values() if joint.kind != "fixed"]
     ranges = (f"{joint.name} [{joint.limit.lower:g}, {joint.limit.upper:g}]" for joint in joints
-              if joint.limit and joint.limit.lower is not None and not stops)  # fmt: skip
+              if joint.limit and joint.limit.lower is not None and not stops)
     followers = (f"{j.name} = {j.mimic.multiplier:g} {j.mimic.joint} + {j.mimic.offset:g}" for j in joints
-                 if j.mimic and mimic != "coupled")  # fmt: skip
+                 if j.mimic and mimic != "coupled")
     what = "a coordinate of its own" if mimic == "free" else "locked at its offset"
     notes = [
         _note(f"joint that follows another (mimic) is {what}", followers),

@@ -27,7 +27,7 @@ def read_robot(path: Path) -> Robot:
         except ValueError as error:
             problems.append(Problem(str(error), subject, place=str(path)))
     if not robot.links and not problems:
-        text = "holds no links; give a URDF file with some (a xacro file has to be expanded first)"
+        text = "has no links; give a URDF file with some (a xacro file has to be expanded first)"
         problems.append(Problem(text, place=str(path)))
     if problems:
         raise DescriptionError(problems)
@@ -116,7 +116,7 @@ def _read_joint(robot: Robot, element: Element) -> None:
         0.0 if dynamics is None else _number(dynamics, "damping", 0.0),
         0.0 if dynamics is None else _number(dynamics, "friction", 0.0),
         None if mimic is None else Mimic(_text(mimic, "joint"), _number(mimic, "multiplier", 1.0), _number(mimic, "offset", 0.0)),
-    )  # fmt: skip
+    )
 
 
 def _limit(element: Element, kind: str) -> Limit:

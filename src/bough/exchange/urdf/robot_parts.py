@@ -64,7 +64,7 @@ def _symmetric(tensor: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def shapes(robot: Robot, link: Link, file: Path, package_dirs: Iterable[Path]) -> list[Shape]:
-    """What is drawn of a link; a mesh whose file is not there is not."""
+    """What is drawn of a link, without meshes whose file is missing."""
     try:
         made = [_shape(robot, link, visual, file, package_dirs) for visual in link.visuals]
     except DescriptionError as error:
@@ -80,7 +80,7 @@ def _shape(robot: Robot, link: Link, visual: Visual, file: Path, package_dirs: I
         return _SOLIDS[visual.kind](**visual.sizes, **look)
     path = find_mesh(visual.file, file, package_dirs)
     if path is None:
-        robot.leave("mesh file that is not there", f"{link.name} ({visual.file})")
+        robot.leave("missing mesh file", f"{link.name} ({visual.file})")
         return None
     return Mesh(path, **visual.sizes, **look)
 

@@ -279,13 +279,6 @@ class NodalOracle:
 def carried(frame, arm):
     """A point that moves rigidly with a frame, at an arm in world axes."""
     w = frame.w
-    return Moving(
-        R=frame.R,
-        r=frame.r + arm,
-        w=w,
-        v=frame.v + np.cross(w, arm),
-        Jw=frame.Jw.copy(),
-        Jv=frame.Jv - tilde(arm) @ frame.Jw,
-        aw=frame.aw,
-        av=frame.av + np.cross(frame.aw, arm) + np.cross(w, np.cross(w, arm)),
-    )
+    return Moving(R=frame.R, r=frame.r + arm, w=w, v=frame.v + np.cross(w, arm), Jw=frame.Jw.copy(),
+                  Jv=frame.Jv - tilde(arm) @ frame.Jw, aw=frame.aw,
+                  av=frame.av + np.cross(frame.aw, arm) + np.cross(w, np.cross(w, arm)))
