@@ -317,6 +317,23 @@ def test_events_and_friction():
 
 
 # ---- backlash and gearboxes -----------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("options", [{"method": "rk4", "dt": 1e-2}, {"method": "imex4", "dt": 0.1},
+                                     {"method": "dopri5", "rtol": 1e-8}])
+def test_bounces_that_follow_each_other_ever_faster_end_in_touch(options):
+    """Pushed together by a preload, with a restitution of a half: each flight is half as long as the one before, so that they end
+    after three times the first fall, however many fall into one step."""
+    s = bough.System("play")
+    for name, mass in (("a", 2.0), ("b", 3.0)):
+        s.body(name, joint=bough.Prismatic("x"), mass=mass)
+    s.coupling("slot", {"a": 1.0, "b": -1.0}, backlash=0.2, restitution=0.5, preload=5.0)
+    found = bough.simulate(s, until=2.0, sample_rate=10, progress=False, **options)
+    fall, last = np.sqrt(2*0.1/(5.0*(1/2 + 1/3))), found.trajectory.events[0][-1]
+    assert last.what == "touches"
+    assert last.time == pytest.approx(3*fall, abs=1e-6)                 # the flights left out are of 1e-6 m/s and slower
+    assert found.data.q.values[-1] @ [1.0, -1.0] == pytest.approx(0.1, abs=1e-9)
+    np.testing.assert_allclose(found.data.v.values @ [2.0, 3.0], 0.0, atol=1e-12)
+
+
 def test_backlash_impacts_keep_momentum():
     """Two masses with play: at each end v_rel -> -e v_rel, and m1 v1 + m2 v2 stays; without restitution they go on together, and
     part when one is pulled away."""

@@ -15,8 +15,10 @@ from bough.errors import ModelError
 from bough.kernels.hinges import PRISMATIC, REVOLUTE
 from bough.sweeps import fields as f
 from bough.sweeps import records as r
+from bough.sweeps.couplings import APART
 from bough.sweeps.schema import Floats
 
+BETWEEN = "~"               # mark of elastic teeth watched by a run, between their flanks
 ALIKE = 1e-9                # of the size of a row: what is left of one implied by others
 
 
@@ -105,11 +107,14 @@ def coupling_rows(system: System, fronts: Fronts, parts: Partition, lay: Places)
 
 
 def switch_couplings(rows: NDArray[np.int64], couplings: Mapping[str, Coupling], contacts: Sequence[str]) -> int:
-    """In copied rows: mark the couplings with play that are in contact, at "name+" or "name-"; returns their number."""
+    """In copied rows: mark the couplings with play that are in contact, at "name+" or "name-", and watched elastic teeth that are
+    not, "name~"; returns the number of hard contacts."""
     known, touching = set(contacts), 0
     for row, coupling in zip(rows, couplings.values(), strict=True):
+        row[f.COUPLING_SIDE] = (coupling.name + "+" in known) - (coupling.name + "-" in known)
+        if coupling.name + BETWEEN in known:
+            row[f.COUPLING_SIDE] = APART
         if coupling.touches:
-            row[f.COUPLING_SIDE] = (coupling.name + "+" in known) - (coupling.name + "-" in known)
             row[f.COUPLING_ACTS] = abs(row[f.COUPLING_SIDE])
             touching += int(row[f.COUPLING_ACTS])
     return touching

@@ -15,6 +15,7 @@ if TYPE_CHECKING:                       # imported on first use: what only some 
     from bough.integrate import event_handler as event_handler
     from bough.integrate import rehanging as rehanging
     from bough.integrate import stiff as stiff
+    from bough.integrate import teeth as teeth
     from bough.integrate import watchers as watchers
 else:
     __getattr__ = submodules(__name__)

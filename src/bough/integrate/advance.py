@@ -108,7 +108,9 @@ def pass_event(run: Run, watchers: list[Any], show: float) -> bool:
         if moment > show + SAME*abs(show) or run.note_failure():
             return False
         run.passing = find.passing(watch, before, run.x[0]) or expected
-    run.handler.passed([watchers[i][0] for i in run.passing], run.t, run.x[0])
+    who = [watchers[i][0] for i in run.passing]
+    run.handler.passed(who, run.t, run.x[0])
+    run.after_events([each.name for each in who if each is not None])
     run.passed[:] = 0.0
     return True
 

@@ -37,7 +37,16 @@ def directions(model: Model, coupling: Coupling) -> Floats:
     return c
 
 
-def watch_play(model: Model, coupling: Coupling) -> list[Floats]:
+def armed(row: Floats, x: Floats) -> Floats:
+    """A watcher that can see its quantity pass zero: what is there already, as after a bounce, is taken to be just before it."""
+    first, second = row[FIRST_FACTOR]*x[int(row[FIRST])], row[SECOND_FACTOR]*x[int(row[SECOND])]
+    value = first + second - row[LESS]
+    if row[FACES]*value >= 0.0:
+        row[LESS] += value + row[FACES]*8*np.spacing(abs(first) + abs(second) + abs(row[LESS]))
+    return row
+
+
+def watch_play(model: Model, coupling: Coupling, x: Floats) -> list[Floats]:
     """Within its play: until either end. In touch: until it would have to pull."""
     side, rows = side_of(model, coupling), list[Floats]()
     if side:
@@ -51,7 +60,7 @@ def watch_play(model: Model, coupling: Coupling) -> list[Floats]:
         row = np.zeros(WATCHER)
         row[FIRST], row[FIRST_FACTOR], row[SECOND], row[SECOND_FACTOR] = one, side*first, other, side*second
         row[LESS], row[FACES] = side*sum_of(model.system, coupling) + 0.5*coupling.backlash, 1.0
-        rows.append(row)
+        rows.append(armed(row, x))
     return rows
 
 
@@ -68,19 +77,25 @@ def switched_side(model: Model, coupling: Coupling, side: float) -> Model:
     return model.switched(model.holds, contacts + [coupling.name + mark for mark, value in SIDES.items() if value == side])
 
 
-def impact(model: Model, coupling: Coupling, x: Floats) -> Jump | None:
-    """Let the speeds jump, in place: dv = - (1 + e) (c.v) y/(c.y), y = M^-1 c with all that is held [B 39]."""
-    state, c = model.state(x), directions(model, coupling)
-    before, rate = state.v.copy(), float(c @ state.v)
-    batch, pars = at_rest(model, state.q.copy())
+def answer(model: Model, coupling: Coupling, x: Floats) -> tuple[Floats, float]:
+    """What a unit of impulse along a coupling makes of all speeds, y = M^-1 c with all that is held, and of its own rate, c.y."""
+    c = directions(model, coupling)
+    batch, pars = at_rest(model, model.state(x).q.copy())
     batch.inputs.tau[0], out = c, np.empty((1, model.nv + model.nw))
     call(calls.impulse, batch.tables, pars, batch.t, batch.x, batch.u, np.zeros((1, model.nv)), out,
          workspace(batch.tables, batch.lanes))
-    share = float(c @ out[0, :model.nv])
+    return out[0], float(c @ out[0, :model.nv])
+
+
+def impact(model: Model, coupling: Coupling, x: Floats) -> Jump | None:
+    """Let the speeds jump, in place: dv = - (1 + e) (c.v) y/(c.y), y = M^-1 c with all that is held [B 39]."""
+    state = model.state(x)
+    before, rate = state.v.copy(), float(directions(model, coupling) @ state.v)
+    y, share = answer(model, coupling, x)
     if share <= 0.0 or rate == 0.0:
         return None
     energy, bounce = kinetic_energy(model, x), coupling.restitution if abs(rate) > coupling.slow else 0.0
-    state.speeds[:] += -(1.0 + bounce)*rate/share*out[0]
+    state.speeds[:] += -(1.0 + bounce)*rate/share*y
     changed = dict(zip(model.names.v, (state.v - before).tolist(), strict=True))
     return Jump(changed, {coupling.name: -(1.0 + bounce)*rate/share}, energy, kinetic_energy(model, x))
 

@@ -12,7 +12,7 @@ from bough.describe import Loop
 from bough.errors import StateError
 from bough.integrate.compiled import loops
 from bough.integrate.run import Run
-from bough.integrate.trajectory import Occurrence
+from bough.integrate.trajectory import WHOLE, Occurrence
 from bough.model import Model
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def with_samples_before(memory: dict[str, Any], n: int) -> dict[str, Any]:
 
 
 def _run_memory(run: Run) -> dict[str, Any]:
-    more = {"ahead": run.ahead[:, 0].tolist(),
+    more = {"ahead": run.ahead[:, 0].tolist(), "parts": list(run.parts),
             "shown_x": None if run.shown_x is run.x else run.shown_x.tolist(), "base": run.laws.base.tolist(),
             "laws": [law.memory() for law in run.laws.sampled],
             "hung": None if run.rehung is None else [entries.tolist() for entries in run.rehung.entries],
@@ -58,12 +58,14 @@ def _run_memory(run: Run) -> dict[str, Any]:
 def _recall_run(run: Run, kept: dict[str, Any]) -> None:
     for name in COUNTS:
         setattr(run, name, type(getattr(run, name))(kept[name]))
+    if kept["carry"] and len(kept["carry"][0]) == run.carry.shape[1] - 1:              # of a version that did not note jumps
+        kept = kept | {"carry": np.insert(kept["carry"], loops.AFTER_JUMP, 0.0, axis=1)}
     for name in ARRAYS:
         getattr(run, name)[:] = np.reshape(kept[name], getattr(run, name).shape)
     entries = run.failed[~np.isnan(run.failed[:, 0]), 1]
     if not ((entries >= -1) & (entries < run.x.shape[1])).all():
         raise StateError(f"a run failed at the entries {entries.tolist()} of its state, which has {run.x.shape[1]}")
-    run.ahead[:, 0] = kept.get("ahead", 0.0)
+    run.ahead[:, 0], run.parts = kept.get("ahead", 0.0), tuple(kept.get("parts", WHOLE))
     run.breaks = run.breaks[:0] if run.ahead.any() else run.breaks
     run.shown_x = run.x if kept["shown_x"] is None else np.array(kept["shown_x"], float).reshape(run.x.shape)
     run.laws.base[:] = np.reshape(kept["base"], run.laws.base.shape)
@@ -92,11 +94,13 @@ def _holding(model: Model, kept: dict[str, Any]) -> Model:
 def _events_memory(handler: EventHandler) -> dict[str, Any]:
     return {"now": _held(handler.model), "fired": sorted(handler.fired), "seen": handler.seen,
             "log": [event.to_mapping() for event in handler.log],
+            "play": {name: [row.tolist() for row in rows] for name, rows in handler.play.items()},
             "spans": [(t, _held(model)) for t, model in handler.spans]}
 
 
 def _recall_events(handler: EventHandler, kept: dict[str, Any]) -> None:
     model = handler.model
     handler.model, handler.fired, handler.seen = _holding(model, kept["now"]), set(kept["fired"]), dict(kept.get("seen", {}))
+    handler.play = {name: [np.array(row) for row in rows] for name, rows in kept.get("play", {}).items()}
     handler.log = [Occurrence.from_mapping(event) for event in kept["log"]]
     handler.spans = [(t, _holding(model, span)) for t, span in kept["spans"]]

@@ -20,7 +20,7 @@ def run_fixed(run: Run, stop: float, show: float) -> None:
     lanes, (samples, real) = lanes_for(len(run.x)), run.samples_until(show)
     model, stepper, rows, ws = run.arguments(lanes)
     reached = stop <= show + SAME*abs(show)
-    grid = step_rows(run.start, run.plan.dt or 0.0, run.t, stop if reached else min(stop, next_multiple(run, show)))
+    grid = step_rows(*run.pace, run.t, stop if reached else min(stop, next_multiple(run, show)))
     run.load_kernel(lambda: run.states_after(run.t, run.plan.dt or 0.0, lanes))
     ends = np.cumsum(grid[:, loops.STOP] - grid[:, loops.BEGIN]).astype(int)        # in steps from here
     first, size, total = 0, FIRST_CHUNK, int(ends[-1]) if len(ends) else 0
@@ -44,8 +44,8 @@ def run_fixed(run: Run, stop: float, show: float) -> None:
 
 def next_multiple(run: Run, t: float) -> float:
     """The end of the fixed step that contains t."""
-    dt = run.plan.dt or 0.0
-    return float(run.start + np.ceil((t - run.start)/dt*(1.0 - SAME))*dt)
+    start, dt = run.pace
+    return float(start + np.ceil((t - start)/dt*(1.0 - SAME))*dt)
 
 
 def step_rows(origin: float, dt: float, start: float, stop: float) -> Floats:

@@ -79,7 +79,7 @@ class Looks(NamedTuple):
 def looks_at_ends(run: Run, stop: float, show: float) -> Looks | None:
     """The present state, and those at the ends of the next fixed steps, up to `stop` or the first end beyond `show`; None if there
     are none, or if the first fails."""
-    grid = step_rows(run.start, run.plan.dt or 0.0, run.t, min(stop, next_multiple(run, show)))
+    grid = step_rows(*run.pace, run.t, min(stop, next_multiple(run, show)))
     counts = (grid[:, loops.STOP] - grid[:, loops.BEGIN]).astype(int)
     n = min(int(counts.sum()), AT_ONCE)
     if n == 0:

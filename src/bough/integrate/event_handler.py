@@ -4,7 +4,7 @@ A run goes from one event to the next.  Between them nothing switches, so that e
 moment at which a watched quantity passes its value is found by taking the step in which it does again, shorter and shorter.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -33,6 +33,7 @@ from bough.integrate.sticking import (
     state_place,
     watch_friction,
 )
+from bough.integrate.teeth import on_side, start_teeth, watch_teeth
 from bough.integrate.trajectory import Occurrence
 from bough.integrate.watchers import facing, watched, watcher
 from bough.model import Model
@@ -91,6 +92,8 @@ class EventHandler:
     spans: list[tuple[float, Model]] = field(default_factory=list)     # models that held, each until its time
     fired: set[str] = field(default_factory=set)
     measured: Measured | None = None                                        # what friction holds: see `sticking`
+    teeth: Sequence[str] = ()                               # couplings whose elastic teeth are watched
+    play: dict[str, list[Floats]] = field(default_factory=dict)     # by coupling with play: its watchers
     seen: dict[str, float] = field(default_factory=dict)    # of events that wait for outputs: what they saw last, see `conditions`
 
     @property
@@ -113,7 +116,9 @@ class EventHandler:
         for friction in sticking(self.model.system):
             rows += [(friction, row) for row in watch_friction(self.model, friction)]
         for coupling in touching(self.model.system):
-            rows += [(coupling, row) for row in watch_play(self.model, coupling)]
+            rows += [(coupling, row) for row in self.play_rows(coupling, watch_play, x)]
+        for coupling in (self.model.system.couplings[name] for name in self.teeth):
+            rows += [(coupling, row) for row in self.play_rows(coupling, watch_teeth, x)]
         rows += [(tank, watch_tank(self.model, tank)) for tank in feeding(self.model)]
         for event in self.waiting:
             if isinstance(event.when, str) and not is_measured(event, self.model):
@@ -126,11 +131,17 @@ class EventHandler:
                 rows.append((None, rearms))
         return rows
 
+    def play_rows(self, coupling: Coupling, watch: Callable[[Model, Coupling, Floats], list[Floats]], x: Floats) -> list[Floats]:
+        """Of a coupling with play, as they were where it touched or parted last: steps are the same however often one looks."""
+        if coupling.name not in self.play:
+            self.play[coupling.name] = watch(self.model, coupling, x)
+        return self.play[coupling.name]
+
     def start(self, t: float, x: Floats) -> None:
         """At the start: stops that are touched already, and events that are due; those set for earlier are past."""
         touched = [stop.name for stop in self.model.system.stops.values() if pushes(self.model, stop, x)]
         self.model = self.model.switched(self.model.holds, touched)
-        self.model = start_play(self.model, x)
+        self.model = start_teeth(start_play(self.model, x), self.teeth, x)
         start_tanks(self.model, x)
         self.settle(by_speed(self.model, sticking(self.model.system), x), t, x)
         self.log.clear()                                    # how it starts is no event
@@ -160,6 +171,13 @@ class EventHandler:
         self.spans.append((t, self.model))
         self.log += [Occurrence(t, friction.name, text) for friction, text in changes(self.model, model)]
         self.model = model
+
+    def mesh(self, coupling: Coupling, t: float, x: Floats) -> None:
+        """Elastic teeth touch, or part."""
+        parts = bool(side_of(self.model, coupling))
+        self.spans.append((t, self.model))
+        self.model = on_side(self.model, coupling, 0.0 if parts else float(np.sign(play_of(self.model, coupling, x))))
+        self.log.append(Occurrence(t, coupling.name, "parts" if parts else "touches"))
 
     def meet(self, coupling: Coupling, t: float, x: Floats) -> None:
         """A coupling reaches an end of its play and bounces or stays in touch; or it parts."""
@@ -197,7 +215,8 @@ class EventHandler:
         """Let happen what waited for a quantity that has passed its value."""
         for who in whose:
             if isinstance(who, Coupling):
-                self.meet(who, t, x)
+                self.play.pop(who.name, None)
+                (self.meet if who.touches else self.mesh)(who, t, x)
         for who in whose:
             if isinstance(who, Tank):
                 self.spans.append((t, self.model))

@@ -66,11 +66,11 @@ class Integration:
                  stabilize: str | float | None = None,
                  hold: Sequence[str] = (), audit: bool = False, sampling: Sampling | None = None, x: Floats | None = None,
                  batched: bool = True, numbers: Sequence[int] | None = None, pars: Floats | None = None,
-                 reproducible: bool = False) -> None:
+                 reproducible: bool = False, teeth: Sequence[str] | None = None) -> None:
         """Without a sampling, only the ends of the requested intervals are recorded. `audit`: also integrate the work of the
         inputs. `x`: rows of valid states to resume from. `numbers`: numbers of the rows, as seeds of their noise, if they are part
         of a larger set. `pars`: table parameters for `parameters`, if known. `reproducible`: the bits of a run do not depend on the
-        number of runs next to it."""
+        number of runs next to it. `teeth`: couplings whose elastic teeth are watched, if known."""
         steps = {"dt": dt, "rtol": rtol, "atol": atol, "first_step": first_step, "max_step": max_step}
         check_options(method, dynamics, steps)
         check_kinds(laws, reproducible)
@@ -91,8 +91,9 @@ class Integration:
                            or (system.tanks and builders.tank_tables.can_empty(system, masses)))
         if pars is None:
             pars = extended.tables.pars if parameters is None or self.events else extended.parameter_tables(parameters)
-        self.options = {"t0": float(t0), "method": method, **steps, "dynamics": dynamics, "seed": seed, "stabilize": stabilize,
-                        "audit": audit, "control_period": control_period, "parameters": None if parameters is None else
+        self.options: dict[str, Any] = {"t0": float(t0), "method": method, **steps, "dynamics": dynamics, "seed": seed,
+                        "stabilize": stabilize, "audit": audit, "control_period": control_period,
+                        "parameters": None if parameters is None else
                         {name: np.asarray(value, float).tolist() for name, value in parameters.items()}}
         self.options |= {"reproducible": True} if reproducible else {}
         check_friction(model, method, dynamics)
@@ -102,6 +103,11 @@ class Integration:
             x, self.batched, self.assembled = started(extended, t0, {
                 "q0": q0, "v0": v0, "wheels0": wheels0, "orbit0": orbit0, "tanks0": tanks0, "hold": hold, "laws": every,
                 "audit": audit, "parameters": parameters})
+        if teeth is None and fixed and dt is not None and system.couplings and optional.teeth.watchable(system):
+            first = initial_states(extended, t0, *[None]*6)[0][0] if reproducible else x[0]
+            teeth = optional.teeth.teeth_to_watch(extended, first, dt)
+        self.teeth, self.events = tuple(teeth or ()), self.events or bool(teeth)
+        self.options |= {"teeth": list(self.teeth)} if self.teeth else {}
         pars = stabilized(extended, pars, chosen, method, dt if fixed else None)
         compiled = (FIXED | ADAPTIVE).get(method)
         tableau = np.zeros(0) if compiled is None else corrected(compiled(), chosen, speeds=method != "euler-cromer")
@@ -135,10 +141,10 @@ class Integration:
         def alone(i: int) -> Run:
             """A run with events, on a model with its own parameters, which may affect events and stops."""
             if parameters is None:
-                return run(extended, pars, slice(i, i + 1), None, optional.event_handler.EventHandler(extended))
+                return run(extended, pars, slice(i, i + 1), None, optional.event_handler.EventHandler(extended, teeth=self.teeth))
             base = member_model(model, parameters, i).with_law_states(extended.layout.law_states)
             own = stabilized(base, base.tables.pars, chosen, method, dt if fixed else None)
-            return run(base, own, slice(i, i + 1), None, optional.event_handler.EventHandler(base))
+            return run(base, own, slice(i, i + 1), None, optional.event_handler.EventHandler(base, teeth=self.teeth))
 
         every_member = None if parameters is None else [member_of(parameters, i) for i in range(len(x))]
         self.runs = [alone(i) for i in range(len(x))] if self.events else [run(extended, pars, slice(None), every_member)]

@@ -1,6 +1,6 @@
 """A run: the data of a stepping loop, and its progress."""
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from bough.integrate.compiled.loops import SAME
 from bough.integrate.compiled.stepping import CORRECTIONS, SPEEDS, STAGES
 from bough.integrate.laws import Laws, measure
 from bough.integrate.methods import ADAPTIVE, FIXED, IMPLICIT
-from bough.integrate.trajectory import check_room
+from bough.integrate.trajectory import WHOLE, Pace, check_room
 from bough.kernels.lanes import ONE, Lanes
 from bough.kernels.linker import raise_failure
 from bough.model import Model
@@ -95,6 +95,7 @@ class Run:
     dropped: float = -np.inf                            # time of the last sample that was recorded and dropped
     moved: tuple[Floats, Floats] | None = None          # x and u, while they are replaced by views of the workspace
     rehung: "Rehung | None" = None                      # takes the steps if attachments need no loop
+    parts: Pace = WHOLE                                 # of fixed steps, while elastic teeth bounce
 
     def __post_init__(self) -> None:
         rows, nx = self.x.shape
@@ -225,7 +226,24 @@ class Run:
         later = self.t + SAME*abs(self.t)
         at = int(np.searchsorted(self.breaks, later, side="right"))
         return min(float(self.breaks[at]) if at < len(self.breaks) else np.inf, self.laws.next_time(self.t),
-                   self.handler.next_time(later) if self.handler else np.inf)
+                   self.handler.next_time(later) if self.handler else np.inf, self.parts[1] if self.divided else np.inf)
+
+    @property
+    def divided(self) -> bool:
+        """Whether fixed steps are taken in parts now."""
+        return self.t < self.parts[1] - SAME*abs(self.t)
+
+    @property
+    def pace(self) -> tuple[float, float]:
+        """From when fixed steps are counted, and how long they are."""
+        return (self.parts[0], self.parts[2]) if self.divided else (self.start, self.plan.dt or 0.0)
+
+    def after_events(self, names: Collection[str]) -> None:
+        """Where elastic teeth are among what has happened: how long the steps are that follow."""
+        handler = self.handler
+        if handler is not None and self.plan.dt is not None and not set(handler.teeth).isdisjoint(names):
+            model, x = handler.model.with_tanks(self.x[0]), self.x[0]
+            self.parts = optional.teeth.pace_of(model, handler.teeth, x, self.t, self.plan.dt, self.plan.method)
 
     def prepare(self) -> None:
         """Before steps: activate the current model, and call the laws that are due."""
@@ -240,8 +258,13 @@ class Run:
             raise LawFailure(str(error)) from error
 
     def forget(self) -> None:
-        """Forget the rate at the end of the last step, which the next step would reuse."""
-        self.carry[:, loops.KNOWN] = 0.0
+        """Forget the rate at the end of the last step, which the next step would reuse: loads jump. Jumps are much alike, so a
+        compiled step after one is no longer than the step that sufficed after the last one."""
+        carry = self.carry
+        carry[:, loops.KNOWN] = 0.0
+        known = carry[:, loops.AFTER_JUMP] > 0.0
+        carry[known, loops.STEP] = np.minimum(carry[known, loops.STEP], carry[known, loops.AFTER_JUMP])
+        carry[:, loops.AFTER_JUMP] = 0.0
 
     def begin(self) -> None:
         """At the start: evaluate events and laws, and record the first sample."""

@@ -1,7 +1,7 @@
 """Whether steps of a fixed length are short enough: how long a step of a method may be for the assembled system, said before steps
 are taken; and after, what their error was."""
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +26,6 @@ SHORT_RUN = 2e5                     # steps times speeds: a few hundredths of a 
 UNRESOLVED = 2.0                    # rad in a step, of a spring or mode by itself: reason enough to look at the assembled system
 SMALL = 1e-4                        # of the largest range of all coordinates: one that moves less is measured by that
 WRONG = 0.1                         # of the range of a coordinate: an error that is told aloud
-FOLLOWED = 0.5                      # rad in a step: six steps while teeth bounce, which then leave an error of a hundredth
 
 
 # ---- methods ---------------------------------------------------------------------------------------------------------------
@@ -196,20 +195,25 @@ class Bounce:
     """Elastic teeth with play: how long they touch when they bounce, and the longest step that follows it."""
     coupling: str
     rate: float                             # rad/s: sqrt(k c.M^-1 c), or that of the damper if it is faster
+    found: bool                             # contacts are found inside longer steps
 
     @property
     def longest(self) -> float:
-        return FOLLOWED/self.rate
+        return optional.teeth.FOLLOWED/self.rate
 
     def __str__(self) -> str:
-        return (f"coupling '{self.coupling}': its teeth touch for {np.pi/self.rate:.2g} s when they bounce, which steps above "
-                f"{self.longest:.2g} s do not follow")
+        touch = f"coupling '{self.coupling}': its teeth touch for {np.pi/self.rate:.2g} s when they bounce"
+        if self.found:
+            return f"{touch}; fixed steps above {self.longest:.2g} s find the contact and take it in parts"
+        return f"{touch}, which steps above {self.longest:.2g} s do not follow"
 
 
 def bounces(run: Run, x: Floats, states: Floats | None = None) -> list[Bounce]:
     """Of the elastic teeth with play, about a state; with `states` at the samples of the run (rows, samples, nx), only those that
     did not stay on one flank, nor away from both."""
-    tables, found = run.model.tables, list[Bounce]()
+    if not run.model.system.couplings:
+        return []
+    tables, found, able = run.model.tables, list[Bounce](), [each.name for each in optional.teeth.watchable(run.model.system)]
     coupled, at = tables.rows("coupled"), tables.size(f.PAR_COUPLINGS)
     for i, (name, row) in enumerate(zip(run.model.system.couplings, tables.rows("couplings"), strict=True)):
         own = run.pars[:, at + i*f.COUPLING_PARS:at + (i + 1)*f.COUPLING_PARS]
@@ -229,7 +233,7 @@ def bounces(run: Run, x: Floats, states: Floats | None = None) -> list[Bounce]:
         pushed[:, at + i*f.COUPLING_PARS + f.COUPLING_PRELOAD] += push
         rates_of = optional.eigenvalues.rates_of
         mobility = abs(float(c[0] @ (rates_of(run, pars=pushed)(x[None]) - rates_of(run)(x[None]))[0, v]))/push
-        found.append(Bounce(name, max(float(np.sqrt(k*mobility)), float(own[0, f.COUPLING_DAMPING]*mobility))))
+        found.append(Bounce(name, max(float(np.sqrt(k*mobility)), float(own[0, f.COUPLING_DAMPING]*mobility)), name in able))
     return [bounce for bounce in found if bounce.rate > 0.0]
 
 
@@ -238,11 +242,14 @@ def unfollowed(run: Run) -> str | None:
     states, dt = run.recorded[0], run.plan.dt
     if dt is None or states.shape[1] < 2 or not np.isfinite(states[0, -1]).all():
         return None
-    worst = max(bounces(run, states[0, -1], states), key=lambda each: each.rate, default=None)
+    watched = () if run.handler is None else run.handler.teeth
+    worst = max((each for each in bounces(run, states[0, -1], states) if each.coupling not in watched),
+                key=lambda each: each.rate, default=None)
     if worst is None or dt <= worst.longest:
         return None
-    return (f"{worst}; dt is {dt:g} s, and they do not stay on one flank: the motion may be wrong from there on; take a dt below "
-            "it, or imex43 or dopri5, which find such steps, or hard contacts: backlash without stiffness")
+    return (f"{replace(worst, found=False)}; dt is {dt:g} s, and they do not stay on one flank: the motion may be wrong from "
+            "there on; take a dt below it, or imex43 or dopri5, which find such steps, or hard contacts: backlash without "
+            "stiffness")
 
 
 def worth_checking(run: Run, steps: float) -> bool:

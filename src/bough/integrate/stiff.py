@@ -107,9 +107,12 @@ def new_solver(run: Run, row: int, span: tuple[float, float]) -> Any:
     (rtol, atol), (start, stop) = plan.tolerances, span
     jacobian, step = run.jacobians.get(row), run.carry[row, STEP]
     jacobian = StateJacobian(run, row) if jacobian is None else jacobian.start_again(run)
-    run.jacobians[row] = jacobian
-    return solver(rate_of(run, row, span), start, run.x[row].copy(), stop, rtol=rtol, atol=atol, jac=jacobian,
-                  first_step=min(step, plan.max_step, stop - start) if step else None, max_step=plan.max_step)
+    run.jacobians[row], known = jacobian, jacobian.reuse
+    found = solver(rate_of(run, row, span), start, run.x[row].copy(), stop, rtol=rtol, atol=atol, jac=jacobian,
+                   first_step=min(step, plan.max_step, stop - start) if step else None, max_step=plan.max_step)
+    if known and plan.method == "radau":
+        found.current_jac = False               # where it does not converge, new derivatives come before shorter steps
+    return found
 
 
 def states_of(model: Model, solver: Any) -> Callable[[float], Floats]:

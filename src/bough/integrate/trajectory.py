@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from bough.analyze.impulse import Jump
 
 DEFAULT_SAMPLES = 100
+Pace = tuple[float, float, float]   # parts of fixed steps: from when, until when, and their length
+WHOLE: Pace = -np.inf, -np.inf, 0.0
 
 
 @dataclass(frozen=True)

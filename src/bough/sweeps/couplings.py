@@ -20,6 +20,7 @@ from bough.kernels.lanes import accumulate, couplings_only, implicit_only, load,
 from bough.sweeps import fields as f
 from bough.sweeps.implicit import implicit_distance, implicit_place
 
+APART = 2                           # side of watched elastic teeth between their flanks
 COMPLIANCE, ROOT = 1, 2             # after the multiplier of a coupling: the addition to its diagonal, and sqrt(S)
 
 
@@ -81,22 +82,32 @@ def relation_of(lane, plan, pars, ws, i):
     return gap, rate
 
 
+@leaf
+def beyond_play(lane, gap, play, side):
+    """Deviation of a coupling beyond its play, and 1 in contact. If a run watches the side, the law of that side holds throughout a
+    step, so that it is smooth."""
+    nothing, one = zero(lane), zero(lane) + 1.0
+    if side == APART:
+        return nothing, nothing
+    if side != 0:
+        return gap - side*play, one
+    above, below = gap - play, gap + play
+    beyond = where_positive(above, above, where_positive(-below, below, nothing))
+    return beyond, where_positive(beyond*beyond, one, where_positive(nothing + play, nothing, one))
+
+
 @couplings_only
 def apply_couplings(lane, plan, pars, ws):
     """Forces of elastic couplings, and preloads: preload - stiffness (beyond the play) - damping [B 38]."""
     for i in range(read(plan, f.N_COUPLINGS)):
         row, p = coupling_row(plan, i), read(plan, f.PAR_COUPLINGS) + i*f.COUPLING_PARS
         gap, rate = relation_of(lane, plan, pars, ws, i)
-        play, first = read(pars, p + f.COUPLING_PLAY), read(plan, row + f.COUPLING_FIRST)
-        above, below = gap - play, gap + play
-        beyond = where_positive(above, above, where_positive(-below, below, zero(lane)))
-        damped = where_positive(beyond*beyond, rate, where_positive(zero(lane) + play, zero(lane), rate))
+        first = read(plan, row + f.COUPLING_FIRST)
+        beyond, touches = beyond_play(lane, gap, read(pars, p + f.COUPLING_PLAY), read(plan, row + f.COUPLING_SIDE))
         force = (zero(lane) + read(pars, p + f.COUPLING_PRELOAD) - read(pars, p + f.COUPLING_STIFFNESS)*beyond
-                 - read(pars, p + f.COUPLING_DAMPING)*damped)
+                 - read(pars, p + f.COUPLING_DAMPING)*touches*rate)
         for j in range(first, first + read(plan, row + f.COUPLING_TERMS)):
             accumulate(lane, ws, read(plan, coupled_row(plan, j) + f.COUPLED_TAU), factor_of(plan, pars, j)*force)
-        one = zero(lane) + 1.0
-        touches = where_positive(beyond*beyond, one, where_positive(zero(lane) + play, zero(lane), one))
         give_way_implicitly(lane, plan, pars, ws, i, touches)
 
 

@@ -180,7 +180,7 @@ COUPLING = Record(
           to="ws.fronts", optional=True),
     Field("COUPLING_MULTIPLIER", "multiplier", to="ws.multipliers", owned=True, optional=True),
     Field("COUPLING_ACTS", "it holds; no: it has play or gives way", codes=FLAG),
-    Field("COUPLING_SIDE", "of its play, where it touches: 1, -1; 0: it has none"),
+    Field("COUPLING_SIDE", "of its play, where it touches: 1, -1; 2: nowhere, in runs that find when; 0: its place tells"),
     Field("COUPLING_STATE", "in runs, of one with play: its multiplier", to="ws.x", optional=True),
     size_name="COUPLING_ROW", prefix="COUPLING_", written="compile.coupling_tables", read="sweeps.couplings")
 

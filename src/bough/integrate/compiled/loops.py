@@ -39,14 +39,16 @@ PASSED_AT, PASSED_STEP = range(2)
 NEXT_SAMPLE, SHOW, REACHED, RESIDENT, CLOCK = range(5)
 SAME = 1e-14                        # relative to the time: tolerance for a sample at the end of a step
 # carried by an adaptive run from call to call, one row per state: time, next step (0: to be found), its growth limit, next
-# sample, steps taken, steps rejected, 1 if x' at this time is known; and that x' from CARRY on.  However a run is split into
-# calls, its steps are the same
-TIME, STEP, GROWTH, NEXT, TAKEN, REFUSED, KNOWN, CARRY = range(8)
+# sample, steps taken, steps rejected, 1 if x' at this time is known, the step proposed after the first one since loads jumped (0:
+# not known yet); and that x' from CARRY on.  However a run is split into calls, its steps are the same
+TIME, STEP, GROWTH, NEXT, TAKEN, REFUSED, KNOWN, AFTER_JUMP, CARRY = range(9)
 # a watcher: two entries of x, their factors, an offset that is subtracted; 1: watch for rising through zero, -1: falling, 0: both
 FIRST, SECOND, FIRST_FACTOR, SECOND_FACTOR, LESS, DIRECTION, WATCHER = range(7)
 # where an adaptive call stops: at a time at which a step must end, when samples up to a time are recorded (see `clock`), or after
 # a number of steps of each state; its tolerances and longest step
 STOP_TIME, SHOW_TIME, MOST_STEPS, RTOL, ATOL, MAX_STEP = range(6)
+
+TENFOLD = 10.0                      # by how much a step may be longer than the last one; then it says nothing of how long it may be
 
 
 @leaf
@@ -270,7 +272,7 @@ def resize(h, step, error, last, growth, power):
     """The next step after one of length h, and the growth limit after it; `last`: it was cut short, `step` was wanted [B 8]."""
     if error < 1.0:
         factor = min(0.9*max(error, 1e-10)**-power, growth)
-        return (max(h*factor, step) if last and factor > 1.0 else h*factor), 10.0
+        return (max(h*factor, step) if last and factor > 1.0 else h*factor), TENFOLD
     return h*(max(0.2, 0.9*error**-power) if error < np.inf else 0.2), 1.0
 
 
@@ -355,6 +357,8 @@ def take_adaptive_steps(lane, model, stepper, samples, limits, carry, rows, ws, 
                 carry[row, REFUSED] += 1
             carry[row, STEP], carry[row, GROWTH] = resize(h, wanted, error, last, carry[row, GROWTH],
                                                          stepper[0][POWER])
+            if error < 1.0 and carry[row, AFTER_JUMP] == 0.0 and carry[row, STEP] < 0.99*TENFOLD*h:
+                carry[row, AFTER_JUMP] = carry[row, STEP]
             if not carry[row, STEP] > 1e-14*max(abs(t), 1e-3):
                 failed[row, 0], failed[row, 1] = t, -1.0
                 copy(lane, ws, read(plan, f.WS_X), work, nx)
