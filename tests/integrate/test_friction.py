@@ -4,7 +4,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import bough
-from bough.errors import DescriptionError, ModelError, StateError
+from bough.errors import DescriptionError, ModelError, SimulationError, StateError
 from tests.support.tolerance import CANCELLING, EVENT, PRODUCTS, STEPPED, SWEEP
 
 G = 9.81
@@ -357,6 +357,61 @@ def test_backlash_impacts_keep_momentum():
     np.testing.assert_allclose(v[t > 0.5, 0], 0.4, rtol=STEPPED)                                # a is left behind
     np.testing.assert_allclose(v[t > 0.5, 1], 0.4 + (t[t > 0.5] - 0.5), rtol=STEPPED)
     assert [event.what for event in result.trajectory.events[0]][:2] == ["touches", "parts"]
+
+
+def test_play_in_one_joint():
+    """A block between two walls: at each the speed is reversed, times e, so that flights take 1/e times as long; without
+    restitution it stays at the wall while pushed, whose force is the push, and leaves it when pulled."""
+    e, wide, v0 = 0.5, 0.2, 1.0
+    s = bough.System("walls")
+    s.body("block", joint=bough.Prismatic("x", v0=v0), mass=2.0)
+    s.coupling("walls", {"block": 1.0}, backlash=wide, restitution=e)
+    result = bough.simulate(s.compile(), until=1.2, dt=1e-2, sample_rate=10)
+    hits = [event.time for event in result.trajectory.events[0]]
+    np.testing.assert_allclose(hits, [0.5*wide/v0, 0.5*wide/v0 + wide/(e*v0)], atol=EVENT + STEPPED)
+    np.testing.assert_allclose(result.data.v.values[-1], e*e*v0, rtol=STEPPED)
+
+    s.couplings.clear()
+    s.coupling("walls", {"block": 1.0}, backlash=wide)
+    s.wrench("rope", body="block", force=bough.TimeTable([0.0, 0.5], [[3.0, 0, 0], [-4.0, 0, 0]], "hold"))
+    result = bough.simulate(s.compile(), until=0.6, dt=1e-2, sample_rate=100, record=["state", "couplings"])
+    t, q = result.data.time.values, result.data.q.values[:, 0]
+    touch = (-v0 + np.sqrt(v0**2 + 1.5*wide))/1.5                                             # v0 t + 3/(2 m) t^2 = wide/2
+    assert [event.what for event in result.trajectory.events[0]] == ["touches", "parts"]
+    assert result.trajectory.events[0][0].time == pytest.approx(touch, abs=EVENT + STEPPED)
+    held, free = (t > touch) & (t < 0.5), t > 0.5
+    np.testing.assert_allclose(q[held], 0.5*wide, atol=STEPPED)
+    np.testing.assert_allclose(result.data.coupling_force.values[held, 0], -3.0, rtol=STEPPED)
+    np.testing.assert_allclose(q[free], 0.5*wide - (t[free] - 0.5)**2, atol=STEPPED)
+
+
+@pytest.mark.parametrize("method", ["rk4", "imex4"])
+def test_elastic_play_in_one_joint(method):
+    """Between springs with a gap: a flight of wide/v0, half a period of the contact, pi/w, and so on: the energy stays."""
+    k, m, wide, v0 = 1e4, 1.0, 0.02, 1.0
+    s = bough.System("springs")
+    s.body("block", joint=bough.Prismatic("x", v0=v0), mass=m)
+    s.coupling("springs", {"block": 1.0}, backlash=wide, stiffness=k)
+    found = bough.simulate(s.compile(), until=0.5, dt=2e-2, method=method, sample_rate=100)
+    touches = [event.time for event in found.trajectory.events[0] if event.what == "touches"]
+    period, theta = 2*(wide/v0 + np.pi*np.sqrt(m/k)), 0.125                # theta: rad in a part of a step, order four
+    np.testing.assert_allclose(touches, 0.5*wide/v0 + 0.5*period*np.arange(len(touches)), atol=len(touches)*theta**5*period)
+    assert len(touches) == int((0.5 - 0.5*wide/v0)/(0.5*period)) + 1
+    assert found.data.total_energy.values[-1] == pytest.approx(0.5*m*v0**2, rel=2*len(touches)*theta**5)
+
+
+def test_unstable_bristles_in_a_batch_keep_the_other_runs():
+    """Steps too long for stiff bristles: the run that diverges is NaN from there on and named, the one at rest is whole."""
+    s = bough.System("bristles", gravity=(0, 0, 0))
+    s.body("block", joint=bough.Prismatic("x"), mass=1.0)
+    s.friction("slide", "block", coulomb=1.0, law="dahl", stiffness=1e7)
+    model = s.compile()
+    with pytest.raises(SimulationError, match=r"run 1 of the batch diverged .* take a smaller dt") as error:
+        bough.simulate(model, q0=np.zeros((2, 1)), v0=[[0.0], [1.0]], until=0.1, dt=1e-2, progress=False)
+    data = error.value.result.data
+    np.testing.assert_array_equal(data.v.values[0], 0.0)
+    assert np.isfinite(data.total_energy.values[0]).all()
+    assert np.isnan(data.total_energy.values[1, -1])
 
 
 @pytest.mark.parametrize("stiffness", [None, 2e3])

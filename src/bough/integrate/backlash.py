@@ -48,20 +48,22 @@ def armed(row: Floats, x: Floats) -> Floats:
 
 def watch_play(model: Model, coupling: Coupling, x: Floats) -> list[Floats]:
     """Within its play: until either end. In touch: until it would have to pull."""
-    side, rows = side_of(model, coupling), list[Floats]()
-    if side:
+    if side := side_of(model, coupling):
         row, played = np.zeros(WATCHER), [each.name for each in touching(model.system)]
         place = model.layout.friction.stop - len(played) + played.index(coupling.name)
         row[FIRST], row[FIRST_FACTOR], row[FACES] = place, side, 1.0
         row[LESS] = PULLS                                                   # one that bears nothing touches, too
         return [row]
-    (one, first), (other, second) = ((coordinate_place(model.system, name)[0], factor) for name, factor in coupling.terms.items())
-    for side in SIDES.values():
-        row = np.zeros(WATCHER)
-        row[FIRST], row[FIRST_FACTOR], row[SECOND], row[SECOND_FACTOR] = one, side*first, other, side*second
-        row[LESS], row[FACES] = side*sum_of(model.system, coupling) + 0.5*coupling.backlash, 1.0
-        rows.append(armed(row, x))
-    return rows
+    return [flank_row(model, coupling, side, 1.0, x) for side in SIDES.values()]
+
+
+def flank_row(model: Model, coupling: Coupling, side: float, direction: float, x: Floats) -> Floats:
+    """A watcher of the distance beyond a flank, which has to pass zero; the gap is made of one coordinate or of two."""
+    row, places = np.zeros(WATCHER), ((FIRST, FIRST_FACTOR), (SECOND, SECOND_FACTOR))
+    for (place, weight), (name, factor) in zip(places, coupling.terms.items(), strict=False):
+        row[place], row[weight] = coordinate_place(model.system, name)[0], side*factor
+    row[LESS], row[FACES] = side*sum_of(model.system, coupling) + 0.5*coupling.backlash, direction
+    return armed(row, x)
 
 
 def play_of(model: Model, coupling: Coupling, x: Floats) -> float:

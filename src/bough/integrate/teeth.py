@@ -8,12 +8,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from bough.compile.coordinates import coordinate_place
-from bough.compile.coupling_tables import BETWEEN, sum_of
+from bough.compile.coupling_tables import BETWEEN
 from bough.compile.layout import Floats
 from bough.describe import Coupling, System
-from bough.integrate.backlash import SIDES, answer, armed, play_of, side_of
-from bough.integrate.compiled.loops import DIRECTION, FIRST, FIRST_FACTOR, LESS, SECOND, SECOND_FACTOR, WATCHER
+from bough.integrate.backlash import SIDES, answer, flank_row, play_of, side_of
 from bough.integrate.trajectory import WHOLE, Pace
 from bough.model import Model
 
@@ -23,8 +21,8 @@ PART = 0.125
 
 
 def watchable(system: System) -> list[Coupling]:
-    """Elastic teeth with play of which a run can watch the gap: two coordinates make it."""
-    return [each for each in system.couplings.values() if each.stiffness is not None and each.backlash and len(each.terms) == 2]
+    """Elastic teeth with play of which a run can watch the gap: one coordinate or two make it."""
+    return [each for each in system.couplings.values() if each.stiffness is not None and each.backlash and len(each.terms) <= 2]
 
 
 def bounce_rate(model: Model, coupling: Coupling, x: Floats) -> float:
@@ -58,17 +56,7 @@ def start_teeth(model: Model, names: Iterable[str], x: Floats) -> Model:
 def watch_teeth(model: Model, coupling: Coupling, x: Floats) -> list[Floats]:
     """Between the flanks: until either one. On one: until the gap is back within the play."""
     touched = side_of(model, coupling)
-    return [row_of(model, coupling, side, -1.0 if touched else 1.0, x) for side in ((touched,) if touched else SIDES.values())]
-
-
-def row_of(model: Model, coupling: Coupling, side: float, direction: float, x: Floats) -> Floats:
-    """A watcher of the way beyond a flank, which has to pass zero."""
-    row = np.zeros(WATCHER)
-    places = ((coordinate_place(model.system, name)[0], factor) for name, factor in coupling.terms.items())
-    (row[FIRST], first), (row[SECOND], second) = places
-    row[FIRST_FACTOR], row[SECOND_FACTOR], row[DIRECTION] = side*first, side*second, direction
-    row[LESS] = side*sum_of(model.system, coupling) + 0.5*coupling.backlash
-    return armed(row, x)
+    return [flank_row(model, coupling, side, -1.0 if touched else 1.0, x) for side in ((touched,) if touched else SIDES.values())]
 
 
 # ---- parts of steps ------------------------------------------------------------------------------------------------

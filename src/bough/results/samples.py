@@ -304,7 +304,8 @@ def segments(trajectory: Trajectory) -> Iterator[tuple[Model, Rows]]:
 
 
 def _evaluate_chunk(model: Model, chunk: Rows, wanted: Mapping[str, Derive], accelerated: bool) -> dict[str, Array]:
-    finite = np.asarray(np.isfinite(chunk.x).all(axis=1) & np.isfinite(chunk.u).all(axis=1))
+    finite = np.asarray(np.isfinite(chunk.x).all(axis=1) & np.isfinite(chunk.u).all(axis=1)
+                        & np.isfinite(chunk.friction).all(axis=(1, 2)))
     while True:
         samples, found = Samples(model, _valid(model, chunk, finite), accelerated=accelerated), {}
         try:
@@ -337,7 +338,8 @@ def _valid(model: Model, chunk: Rows, finite: Array) -> Rows:
     if finite.all():
         return chunk
     start = model.layout.pack(model.q0, model.v0, model.wheel_speeds, model.initial_orbit, model.tank_masses)
-    return chunk._replace(x=np.where(finite[:, None], chunk.x, start), u=np.where(finite[:, None], chunk.u, 0.0))
+    return chunk._replace(x=np.where(finite[:, None], chunk.x, start), u=np.where(finite[:, None], chunk.u, 0.0),
+                          friction=np.where(finite[:, None, None], chunk.friction, 0.0))
 
 
 def continuous(series: Array, axis: int) -> Array:

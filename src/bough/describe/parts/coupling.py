@@ -235,7 +235,7 @@ def _schemas() -> list[dict[str, Any]]:
                   for name, field in cls.model_fields.items()}
         needed = {"type": {"const": kind}} | {name: schema for name, (schema, required) in fields.items() if required}
         found.append(mapping_schema(needed, **{name: schema for name, (schema, required) in fields.items() if not required}))
-    return [*found, {"type": "object", "minProperties": 2, "additionalProperties": _NUMBER}]
+    return [*found, {"type": "object", "minProperties": 1, "additionalProperties": _NUMBER}]
 
 
 RelationField = Annotated[Any, BeforeValidator(read_relation), PlainSerializer(write_relation),
@@ -290,9 +290,9 @@ class Coupling(Part):
             raise Fault("restitution", f"restitution is {self.restitution}; give a number from 0 to 1")
         if self.restitution and not self.touches:
             raise Fault("restitution", "restitution is that of impacts of a backlash without stiffness; give backlash alone")
-        if self.touches and len(self.terms) != 2:
-            raise Fault("backlash", f"backlash with impacts is between two coordinates, and the relation has {len(self.terms)}; "
-                        "give it stiffness, or two coordinates")
+        if self.touches and len(self.terms) > 2:
+            raise Fault("backlash", f"backlash with impacts is that of one coordinate or between two, and the relation has "
+                        f"{len(self.terms)}; give it stiffness, or two coordinates")
         return self
 
     @property
@@ -320,11 +320,11 @@ class Coupling(Part):
         return [targets(system, name)[0].names[0] for name in self.terms]
 
     def check(self, system: SystemView) -> Iterator[Finding]:
-        """It needs two or more coordinates, each with a position, that are not all given."""
+        """It needs two or more coordinates, or one with play or a spring, each with a position, that are not all given."""
         path, faults = ("relation",), False
         if self.name in system.loops:
             yield Finding("there is a loop of this name, and forces are reported by name; give it another name", ("name",))
-        if len(self.terms) < 2:
+        if len(self.terms) < (2 if self.rigid else 1):
             yield Finding(f"its relation has {len(self.terms)} coordinates; give two or more, or lock the only one", path)
             return
         for name in self.terms:
