@@ -159,7 +159,7 @@ def test_flexible_trees_at_once_and_by_forward_dynamics():
     q, v, _ = bent_states(model, 2)
     found = model.forward_dynamics_derivatives(q, v)
     sizes = dict.fromkeys(("q", "v", "tau"), model.nv)
-    want = directional(model, model.batch(q, v), Directions.along(sizes)).of("v").transpose(0, 2, 1)
+    want = directional(model, model.batch(q, v), Directions.along(sizes)).along.v.transpose(0, 2, 1)
     M = model.mass_matrix(q)
     for i, got in enumerate((found.dq, found.dv, found.dtau)):
         for state in range(2):
@@ -182,7 +182,7 @@ def test_a_long_chain_keeps_its_digits():
         q, v = 0.3*rng.normal(size=(2, links)), rng.normal(size=(2, links))
         found = model.forward_dynamics_derivatives(q, v)
         single = model.forward_dynamics_derivatives(q[1], v[1])
-        along = directional(model, model.batch(q, v), Directions.along({"q": links, "v": links, "tau": links})).of("v")
+        along = directional(model, model.batch(q, v), Directions.along({"q": links, "v": links, "tau": links})).along.v
         for got, own, first in ((found.dq, single.dq, 0), (found.dv, single.dv, links), (found.dtau, single.dtau, 2*links)):
             want = along[:, first:first + links].transpose(0, 2, 1)
             assert np.abs(got - want).max() < 1e-11*np.abs(want).max()
@@ -202,7 +202,7 @@ def test_far_from_the_origin():
     far = q.copy()
     far[:3] += (1e5, -2e5, 3e5)
     here, there = model.forward_dynamics_derivatives(q, v, tau), model.forward_dynamics_derivatives(far, v, tau)
-    duals = directional(model, model.batch(q, v, tau), Directions.along(dict.fromkeys(("q", "v", "tau"), model.nv))).of("v")[0].T
+    duals = directional(model, model.batch(q, v, tau), Directions.along(dict.fromkeys(("q", "v", "tau"), model.nv))).along.v[0].T
     assert here.__dict__ == there.__dict__ == {}                    # both in closed form
     for found in (here, there):
         assert_same(np.concatenate([found.dq, found.dv, found.dtau], axis=1), duals, CANCELLING)

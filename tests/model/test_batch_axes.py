@@ -61,11 +61,12 @@ OF_TREES = {
     "inverse_dynamics_derivatives": lambda m, q, v, a, tau: [m.inverse_dynamics_derivatives(q, v, a).dv],
 }
 # what is not asked of states, or of one state only
-OTHERS = {"actuation", "batch", "bodies", "body_index", "bound", "call", "changed", "entry_name", "follow_motions", "freedom",
-          "linearize", "linearize_laws", "mode_places", "modes", "motion", "motion_breaks", "named_inputs",
-          "normalize_quaternions", "operation_counts", "operators", "options_of", "outputs", "parameter_tables",
-          "partition", "ready", "resolve_dynamics", "state", "state_options", "switched", "tables_for", "trim",
-          "with_law_states", "with_tanks", "switched_as", "build_ahead", "with_parameters", "without_loops"}
+OTHERS = {"actuation", "batch", "batch_at", "batch_of", "bodies", "body_index", "bound", "build_ahead", "call", "changed",
+          "entry_name", "follow_motions", "freedom", "linearize", "linearize_laws", "mode_places", "modes", "motion",
+          "motion_breaks", "named_inputs", "normalize_quaternions", "operation_counts", "operators", "options_of",
+          "outputs", "parameter_tables", "partition", "ready", "resolve_dynamics", "seated", "state", "state_options",
+          "switched", "switched_as", "tables_for", "trim", "with_law_states", "with_parameters", "with_tanks",
+          "without_loops"}
 
 
 def state(model, rows=None):

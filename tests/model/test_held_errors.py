@@ -70,7 +70,7 @@ def test_stops_that_cannot_be():
 
 
 def test_a_spherical_rotation_partly_locked_and_a_list_too_short():
-    with pytest.raises(bough.DescriptionError, match=r"no angles; let them be free, or all three 'locked', or use Gimbal"):
+    with pytest.raises(bough.DescriptionError, match=r"not angles; let them be free, or all three 'locked', or use Gimbal"):
         bough.Spherical(motion=["locked", None, None])
     with pytest.raises(bough.DescriptionError, match=r"give 2, one for each dof"):
         bough.Universal("xy", motion=["locked"])

@@ -66,7 +66,7 @@ def test_duals_of_trees():
     for seed in range(3, 12, 4):
         model, oracle, q, v, tau = tree(seed)
         sizes = dict.fromkeys(("q", "v", "tau"), model.nv)
-        found = directional(model, model.batch(q, v, tau), Directions.along(sizes)).of("v")
+        found = directional(model, model.batch(q, v, tau), Directions.along(sizes)).along.v
         for i in range(len(q)):
             want = np.concatenate(theirs(oracle, q[i], v[i], tau[i])[:3], axis=1)
             assert_same(found[i].T, want, solving(model.mass_matrix(q[i])))

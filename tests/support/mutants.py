@@ -78,7 +78,10 @@ MUTANTS = {
         "dynamics: every joint, order-n",
     ),
     "kinematics": Mutant(
-        "sweeps/kinematics.py", "(cross(omega_i, sigma), a)", "(cross(sigma, omega_i), a)", "dynamics: every joint, kinematics"
+        "sweeps/kinematics.py",
+        "V = shift_motion(r, (omega_i, v_i))",
+        "V = shift_motion(r, (omega, v_i))",
+        "dynamics: every joint, kinematics",
     ),
     "friction": Mutant(
         "sweeps/friction_forces.py",

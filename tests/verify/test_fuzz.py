@@ -133,9 +133,9 @@ HEAD = "%%MatrixMarket matrix coordinate real general\n"
     (HEAD + "2 2 2\n1 1 1.0\n", "it holds 1 entries where its head says 2"),
     (HEAD + "2 2 1\n0 1 1.0\n", "it has an entry outside of its 2 rows and 2 columns"),
     (HEAD + "2 2 1\n1 3 1.0\n", "it has an entry outside"),
-    (HEAD + "2 2 1\n1 1.5 1.0\n", "no whole number"),
+    (HEAD + "2 2 1\n1 1.5 1.0\n", "is not an integer"),
     (HEAD + "2 2 1\n1 1 x\n", "could not convert"),
-    (HEAD + "2 2 1\n1 nan 1.0\n", "no whole number"),
+    (HEAD + "2 2 1\n1 nan 1.0\n", "is not an integer"),
     ("%%MatrixMarket matrix array real general\n2 2\n1 2 3\n", "it holds 3 numbers where its head says"),
     ("%%MatrixMarket matrix array real general\n999999 999999\n1\n", "it holds 1 numbers"),
 ])  # fmt: skip
@@ -181,10 +181,10 @@ def test_exported_matrices_that_are_damaged(tmp_path):
         with pytest.raises(DescriptionError, match=said):
             read_abaqus(tmp_path / "a.inp", stiffness=tmp_path / "bad.mtx", mass=tmp_path / "ok.mtx", **given)
     (tmp_path / "bad.mtx").write_text("** nothing\n")
-    with pytest.raises(DescriptionError, match="is no stif matrix"):
+    with pytest.raises(DescriptionError, match="is not a stif matrix"):
         read_abaqus(tmp_path / "a.inp", stiffness=tmp_path / "bad.mtx", mass=tmp_path / "ok.mtx", **given)
     (tmp_path / "a.inp").write_text(deck.replace("3, 2.", f"{10**30}, 2."))
-    with pytest.raises(DescriptionError, match="has a node of a number"):
+    with pytest.raises(DescriptionError, match="has a node number that is too large"):
         read_abaqus(tmp_path / "a.inp", stiffness=tmp_path / "ok.mtx", mass=tmp_path / "ok.mtx", **given)
 
 

@@ -46,7 +46,7 @@ class Jump:
         return f"speeds jump, most that of {name} by {self.speeds[name]:.4g}; {energy}"
 
 
-def jump(model: CompiledModel, x: Floats, t: float, told: bool = True) -> Jump | None:
+def jump(model: CompiledModel, x: Floats, t: float, report: bool = True) -> Jump | None:
     """Let the speeds of one state x jump, in place, to what the model now holds; None if nothing jumps, or nobody asks for more.
 
     M dv = J^T impulses, with dv given for held coordinates: the dynamics of the system at rest, without loads."""
@@ -57,10 +57,10 @@ def jump(model: CompiledModel, x: Floats, t: float, told: bool = True) -> Jump |
         state.q[:], state.v[:] = given.q[0], given.v[0]
         return None
     v = state.v.copy()
-    before = kinetic_energy(model, x) if told else 0.0
+    before = kinetic_energy(model, x) if report else 0.0
     state.speeds[:] += speeds_after(model, state.q.copy(), change)
     state.v[:] = np.where(model.free, state.v, given.v[0])
-    if not told:
+    if not report:
         return None
     dv = state.v - v
     needed = impulses(model, state.q.copy(), dv)

@@ -121,7 +121,6 @@ def idle_loops(model: CompiledModel) -> list[str]:
 # ---- loop assembly ---------------------------------------------------------------------------------------------------------
 CLOSED = 1e-12              # of the size of a loop (at least of a meter): a gap that counts as closed
 ROUNDING = 16*np.finfo(float).eps   # of the size (at most of a meter): no change lessens it; no mass matrix is needed, nor compiled
-QUADRATIC = 1e-8            # of the size: Newton's step from such a gap leaves its square
 STEPS = 60                  # that assembly may take
 STIFF_TIME = 1.0            # s: in which strain counts as kinetic energy in what assembly changes least
 BESIDE = (0.0, 0.03, 0.1, 0.3)      # rad or m: how far from the given position assembly starts, one after the other
@@ -202,9 +201,7 @@ def approach(model: CompiledModel, q: Floats, free: NDArray[np.bool_]) -> tuple[
                 break
         else:
             break                                                           # no nearer: closed to rounding, or never
-        before, q, gap, J = float(np.abs(gap).max()), trial, trial_gap, trial_J
-        if before <= QUADRATIC*max(1.0, size) and np.abs(gap).max() <= CLOSED*max(1.0, size):
-            break                                                           # its square is rounding
+        q, gap, J = trial, trial_gap, trial_J
     return q, gap
 
 
@@ -222,9 +219,7 @@ def least_change(model: CompiledModel, q: Floats, J: Floats, wanted: Floats, fre
     except np.linalg.LinAlgError:
         return change                                                       # bent beyond what modes can tell
     scaled = solve_triangular(L, J[:, free].T, lower=True, check_finite=False)      # (J L^-T)^T
-    values, vectors = np.linalg.eigh(scaled.T @ scaled)
-    good = vectors[:, values > REDUNDANT*values.max(initial=0.0)]
-    y = scaled @ (good @ ((good.T @ wanted)/values[len(values) - good.shape[1]:]))
+    y = np.linalg.lstsq(scaled.T, wanted, rcond=np.sqrt(REDUNDANT))[0]
     change[free] = solve_triangular(L, y, lower=True, trans="T", check_finite=False)
     return change
 

@@ -266,7 +266,7 @@ class EventHandler:
         else:
             loose = self.model.switched(holds, contacts, change.kept)
             parts = all(isinstance(action, Detach) for action in event.do)                  # no body's speed jumps then
-            jumps = [jump(loose.with_tanks(x), x, t, told=not parts)]
+            jumps = [jump(loose.with_tanks(x), x, t, report=not parts)]
         self.model = loose.switched(holds, contacts, change.joined) if change.closing else loose
         jumps += change.jumps(t, loose, self.model)
         for i, each in enumerate([each for each in jumps if each is not None] or [None]):

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bough.analyze.body_motion import Motion, motion_of_frames
+from bough.compile.batch import choosing
 from bough.compile.connections import MOST, Joined, can_change, closed, closing, reachable
 from bough.compile.hanging import Hung, hang, hung_system
 from bough.compile.hold_tables import Hold
 from bough.compile.layout import Floats
 from bough.describe import Detach, Event, Frame, Open
 from bough.describe.orientation import quaternions
+from bough.kernels.lanes import ONE
 from bough.model import Model
 
 if TYPE_CHECKING:
@@ -172,8 +174,9 @@ class Rehung:
 
 
 def _motion(model: Model, x: Floats, frames: list[Frame]) -> Motion:
-    """How frames move in states (rows, nx)."""
-    return motion_of_frames(model, model.batch_of(x), np.zeros((len(x), model.nv)), frames)
+    """How frames move in states (rows, nx); one state at a time, so that the last bit does not depend on how many there are."""
+    with choosing(ONE):
+        return motion_of_frames(model, model.batch_of(x), np.zeros((len(x), model.nv)), frames)
 
 
 def _fired(run: Run) -> frozenset[str]:

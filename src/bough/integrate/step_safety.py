@@ -25,7 +25,7 @@ LOOKS = 12                          # steps whose error is estimated
 SHORT_RUN = 2e5                     # steps times speeds: a few hundredths of a second; less is looked at where springs say so
 UNRESOLVED = 2.0                    # rad in a step, of a spring or mode by itself: reason enough to look at the assembled system
 SMALL = 1e-4                        # of the largest range of all coordinates: one that moves less is measured by that
-WRONG = 0.1                         # of the range of a coordinate: an error that is told aloud
+WRONG = 0.1                         # of the range of a coordinate: an error that a warning reports
 
 
 # ---- methods ---------------------------------------------------------------------------------------------------------------

@@ -340,7 +340,7 @@ def stability_boundary(source: Maker | CompiledModel, low: float, high: float, *
                          f"{high:g} ({real[1]:.3g} 1/s); give a stable and an unstable value")
     damped = min(real) < -border
     value = _crossed(lambda x: growth(make(x))[0] - (0.0 if damped else border), *ends)
-    return _told(make, value, ends[1] if unstable[1] else ends[0], name)
+    return _boundary_at(make, value, ends[1] if unstable[1] else ends[0], name)
 
 
 def _crossed(function: Callable[[float], float], low: float, high: float) -> float:
@@ -352,7 +352,7 @@ def _crossed(function: Callable[[float], float], low: float, high: float) -> flo
     return float(brentq(function, a, b, xtol=1e-13 * max(abs(low), abs(high)), rtol=1e-12))
 
 
-def _told(make: Maker, value: float, beyond: float, name: str) -> StabilityBoundary:
+def _boundary_at(make: Maker, value: float, beyond: float, name: str) -> StabilityBoundary:
     """What crosses, seen a little beyond the border, where it stands out."""
     system = make(value + 1e-6 * (beyond - value))
     _, eigenvalue, state = growth(system)
