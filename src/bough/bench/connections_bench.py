@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-import bough.integrate.run
+import bough.integrate.rehanging
 from bough.bench.jsc_system import jsc_case
 from bough.bench.setups import versions
 from bough.describe import Attach, Close, Detach, Free, Joint, Open, Revolute, Spherical, System, Weld
@@ -112,10 +112,10 @@ def start_times(repeats: int) -> dict[str, float]:
 
 def step_time(hung: bool, steps: int) -> float:
     """Microseconds of a step of RK4 after the visitor has docked for good; by the loop, if it is not hung."""
-    runs: Any = bough.integrate.run
-    choose = runs.hung_roots
+    hanging: Any = bough.integrate.rehanging
+    choose = hanging.hung_roots
     if not hung:
-        runs.hung_roots = lambda *_: []
+        hanging.hung_roots = lambda *_: []
     try:
         run = begin(platform(for_good=True).compile(), until=1e3, dt=DT, sample_rate=1e-3)
         run.go_to(10*DT)
@@ -125,7 +125,7 @@ def step_time(hung: bool, steps: int) -> float:
             run.go_to(reached + steps*DT)
             times.append(1e6*(time.perf_counter() - begun)/steps)
     finally:
-        runs.hung_roots = choose
+        hanging.hung_roots = choose
     return min(times)
 
 
