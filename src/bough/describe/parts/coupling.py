@@ -250,7 +250,8 @@ class Coupling(Part):
 
     With a `stiffness` it is compliant: a spring and a damper act on the deviation of the sum from its offset. With a `backlash`
     the sum can deviate by half of it either way before the coupling engages: a spring or, without stiffness, a hard contact with
-    impacts of a `restitution`; impacts slower than `slow` do not bounce. A `preload` is a constant force along the sum.
+    impacts of a `restitution`; impacts slower than `slow` do not bounce. A relation of one coordinate is then play in that joint. A
+    `preload` is a constant force along the sum.
 
     Its force on each coordinate is its factor times one multiplier, so it does no work; it acts between the two bodies of that
     coordinate's joint.
