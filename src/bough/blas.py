@@ -13,11 +13,11 @@ _inside = threading.Lock()
 
 
 @cache
-def _libraries(_scipy: bool) -> Any:
+def _libraries(_scipy: bool) -> list[Any]:
     """The BLAS libraries in this process; SciPy brings its own with it."""
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()
+    return [library for library in ThreadpoolController().lib_controllers if library.user_api == "blas"]
 
 
 @contextmanager
@@ -27,8 +27,12 @@ def one_thread() -> Iterator[None]:
     if not _inside.acquire(blocking=False):
         yield
         return
+    many = [(library, threads) for library in _libraries("scipy.linalg" in sys.modules) if (threads := library.num_threads) != 1]
     try:
-        with _libraries("scipy.linalg" in sys.modules).limit(limits=1, user_api="blas"):
-            yield
+        for library, _ in many:
+            library.set_num_threads(1)
+        yield
     finally:
+        for library, threads in many:
+            library.set_num_threads(threads)
         _inside.release()

@@ -32,7 +32,7 @@ from bough.compile.loop_tables import coordinate, frame_attachment, free_motions
 from bough.compile.partition import Partition
 from bough.compile.tables import Tables
 from bough.describe import CentralGravity, Coupling, Frame, System
-from bough.describe.orientation import rotation_matrix
+from bough.describe.orientation import cross, rotation_matrix
 from bough.describe.parts.element import Anchor
 from bough.kernels.lanes import ONE, Lanes
 from bough.sweeps import fields as f
@@ -133,19 +133,19 @@ class Bodies:
         return self.frames.position + arm/np.where(self.mass > 0, self.mass, 1.0)[..., None]
 
     @cached_property
-    def _momenta(self) -> tuple[Floats, Floats]:
-        """Linear momentum of each body, and angular about the origin of its mass frame, world axes, wheels at rest."""
+    def _in_body_axes(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """(batch, bodies, 3) in the axes of the mass frame: angular velocity, velocity of its origin; linear momentum, and angular
+        about that origin, wheels at rest."""
         f, d = self.frames, self._deformed
         w, v = (np.einsum("bkij,bki->bkj", f.attitude, a) for a in (f.rate, f.velocity))
-        linear = self.mass[..., None]*v + np.cross(w, d.moment) + d.slide
-        angular = np.einsum("bkij,bkj->bki", d.inertia, w) + np.cross(d.moment, v) + d.spin
-        return np.einsum("bkij,bkj->bki", f.attitude, linear), np.einsum("bkij,bkj->bki", f.attitude, angular)
+        linear = self.mass[..., None]*v + cross(w, d.moment) + d.slide
+        return w, v, linear, np.einsum("bkij,bkj->bki", d.inertia, w) + cross(d.moment, v) + d.spin
 
     @cached_property
-    def _modal_momenta(self) -> tuple[Floats, Floats]:
-        """The share of the deformation's rates in them."""
-        attitude, d = self.frames.attitude, self._deformed
-        return np.einsum("bkij,bkj->bki", attitude, d.slide), np.einsum("bkij,bkj->bki", attitude, d.spin)
+    def _momenta(self) -> tuple[Floats, Floats]:
+        """Linear momentum of each body, and angular about the origin of its mass frame, world axes, wheels at rest."""
+        _, _, linear, angular = self._in_body_axes
+        return np.einsum("bkij,bkj->bki", self.frames.attitude, linear), np.einsum("bkij,bkj->bki", self.frames.attitude, angular)
 
     @cached_property
     def center_of_mass(self) -> Floats:
@@ -181,16 +181,15 @@ class Bodies:
             flexible = self.model.system.bodies[frame.body].flexible
             place = self.place(frame.body, None if flexible is None else frame.node or flexible.inboard or "")
         arm = place.attitude @ np.asarray(frame.at)
-        return Frames(place.position + arm, place.velocity + np.cross(place.rate, arm),
+        return Frames(place.position + arm, place.velocity + cross(place.rate, arm),
                       place.attitude @ rotation_matrix(frame.orient), place.rate)
 
     # ---- energy and momentum -------------------------------------------------------------------------------------
     @cached_property
     def body_kinetic_energy(self) -> Floats:
         """(batch, bodies): half the momenta times rates of each, wheels at rest in them, J."""
-        (linear, angular), (slide, spin), f = self._momenta, self._modal_momenta, self.frames
-        return 0.5*(np.einsum("bki,bki->bk", linear + slide, f.velocity)
-                    + np.einsum("bki,bki->bk", angular + spin, f.rate)) + self._deformed.modal
+        (w, v, linear, angular), d = self._in_body_axes, self._deformed
+        return 0.5*(((linear + d.slide)*v).sum(axis=2) + ((angular + d.spin)*w).sum(axis=2)) + d.modal
 
     @cached_property
     def kinetic_energy(self) -> Floats:
@@ -209,7 +208,7 @@ class Bodies:
         """[angular about the mass center, linear]."""
         linear, angular = self._momenta
         arm = self.frames.position - self.center_of_mass[:, None]
-        total = (angular + np.cross(arm, linear)).sum(axis=1)
+        total = (angular + cross(arm, linear)).sum(axis=1)
         if self.model.nw:
             axes, momenta = self._wheels
             total = total + np.einsum("bk,bki->bi", momenta, axes)
@@ -303,8 +302,9 @@ def observe(model: CompiledModel, batch: Batch, a: Floats) -> Bodies:
                       for name, seat in zip(names, seats, strict=True)]
             seats += [parts.attachment(*place) for place in seen]
         batch.tables.routes[key] = route_to(parts, seats, every=True)
-    call, motion, elements = motion_call(model, batch, a, batch.tables.routes[key], len(model.system.elements))
+    call, motion, out = motion_call(model, batch, a, batch.tables.routes[key], len(model.system.elements))
     run(call)
+    elements = out[:, r.FRAMES.size(motion.position.shape[1]):].reshape(batch.n, -1, f.ELEMENT_OUT)
     finite(motion.acceleration, "motion of the bodies", batch)
     frames = Frames(motion.position, motion.velocity[..., 3:], motion.attitude, motion.velocity[..., :3])
     body, nodes = frames.part(slice(0, n)), dict[str, Frames]()
@@ -385,7 +385,7 @@ def seat_of(model: CompiledModel, parts: Partition, place: Place) -> Anchor:
 
 def motion_call(model: CompiledModel, batch: Batch, a: Floats, route: Route, elements: int = 0
                 ) -> tuple[partial[Any], Motion, Floats]:
-    """The kernel that follows a route, and where it puts motions of its places and what force elements exert."""
+    """The kernel that follows a route, where it puts motions of its places, and all of it, what force elements exert last."""
     n = len(route.spots)
     size = r.FRAMES.size(n)
     out = np.empty((batch.n, size + f.ELEMENT_OUT*elements))
@@ -393,8 +393,7 @@ def motion_call(model: CompiledModel, batch: Batch, a: Floats, route: Route, ele
                                                   for at, length in r.FRAMES.places(n).values())
     extra = traced(batch.tables) + size
     call = model.bound(sweeps.calls.kinematics, batch, batch.x, batch.u, a, route.hinges, route.spots, out, extra=extra)
-    return (call, Motion(position, attitude.reshape(batch.n, n, 3, 3), velocity, acceleration),
-            out[:, size:].reshape(batch.n, elements, f.ELEMENT_OUT))
+    return (call, Motion(position, attitude.reshape(batch.n, n, 3, 3), velocity, acceleration), out)
 
 
 def place_call(model: CompiledModel, kernel: Any, lanes: Lanes, route: Route, *more: Floats) -> partial[Any]:
@@ -421,16 +420,20 @@ def motion_of_frames(model: CompiledModel, batch: Batch, a: Floats, frames: Sequ
     if key not in batch.tables.routes:
         parts = batch.tables.parts
         batch.tables.routes[key] = route_to(parts, [frame_attachment(parts, frame) for frame in frames])
-    call, found, _ = motion_call(model, batch, a, batch.tables.routes[key])
-    run(call)
-    return Motion(*(finite(array, "positions or motions", batch) for array in found))
+    return motion_along(model, batch, a, batch.tables.routes[key])
 
 
 def place_motion(model: CompiledModel, batch: Batch, a: Floats, place: Place, point: ArrayLike | None) -> Motion:
     """How a place moves, or a point of it: arrays (batch, 1, ...)."""
-    call, found, _ = motion_call(model, batch, a, route_of(model, batch.tables, [place], point))
+    return motion_along(model, batch, a, route_of(model, batch.tables, [place], point))
+
+
+def motion_along(model: CompiledModel, batch: Batch, a: Floats, route: Route) -> Motion:
+    """How the places at the end of a route move."""
+    call, found, out = motion_call(model, batch, a, route)
     run(call)
-    return Motion(*(finite(array, "positions or motions", batch) for array in found))
+    finite(out, "positions or motions", batch)
+    return found
 
 
 def poses(model: CompiledModel, batch: Batch, places: Sequence[Place], point: ArrayLike | None = None) -> tuple[Floats, Floats]:

@@ -36,7 +36,9 @@ class Deformed:
 def deformed(model: CompiledModel, batch: Batch) -> Deformed:
     n, bodies = batch.n, len(model.names.bodies)
     found = Deformed(*(np.zeros((n, bodies, *shape)) for shape in ((3,), (3, 3), (3, 3), (3,), (3,), (), ())))
-    found.moment[:], found.inertia[:] = model.ready(undeformed)
+    if undeformed not in model.family:
+        model.family[undeformed] = undeformed(model)
+    found.moment[:], found.inertia[:] = model.family[undeformed]
     for k, body in enumerate(model.system.bodies.values()):
         if body.flexible is not None and body.n_modes:
             modes, rates = model.mode_places(body.name)

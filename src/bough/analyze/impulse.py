@@ -80,24 +80,27 @@ def close(before: CompiledModel, after: CompiledModel, names: Sequence[str], x: 
     state, closures = after.state(x), after.tables.fronts.closures
     batch = after.batch_of(x[None].copy())
     rates, J = (found[0] for found in loop_terms(after, batch, SPEED))
-    rows = np.concatenate([np.arange(len(rates))[own] for own, closure in zip(row_slices(closures), closures, strict=True)
-                           if closure.name in names])
-    Y = speeds_under(before, state.q.copy(), J[rows], np.zeros((len(rows), before.nv)))
-    multipliers = -_solve(J[rows] @ Y[:, :after.nv].T, rates[rows])
+    rows = np.array([i for own, closure in zip(row_slices(closures), closures, strict=True) if closure.name in names
+                     for i in range(own.start, own.stop)])
+    rates, J = rates[rows], J[rows]
+    Y = speeds_under(before, state.q.copy(), J, np.zeros(J.shape))
+    multipliers = -_solve(J @ Y[:, :after.nv].T, rates)
     bodies, v = bodies_of(after, batch), state.v.copy()
     energy = float(bodies.kinetic_energy[0])
     state.speeds[:] += multipliers @ Y
     state.v[:] = np.where(before.free, state.v, v)
-    left = J[rows] @ (state.v - v) + rates[rows]
+    dv = state.v - v
+    left = J @ dv + rates
     if np.abs(left).max(initial=0.0) > 1e-9*max(1.0, np.abs(rates).max(initial=0.0)):
         worst = np.array(row_names(closures))[rows][np.abs(left).argmax()]
         raise StateError(f"nothing can stop '{worst}', which moves by {left[np.abs(left).argmax()]:.3g} m/s: other attachments or "
                          "prescribed motions contradict it; let go of one of them first")
-    forces = np.zeros((1, len(rates)))
-    forces[0, rows] = multipliers*row_sizes(closures)[rows]
+    sizes = row_sizes(closures)
+    forces = np.zeros((1, len(sizes)))
+    forces[0, rows] = multipliers*sizes[rows]
     through = _through(after, bodies, forces, names)
-    return Jump(dict(zip(after.names.v, (state.v - v).tolist(), strict=True)), through, energy,
-                energy + 0.5*float(rates[rows] @ multipliers), dict(zip(after.names.v, v.tolist(), strict=True)))
+    return Jump(dict(zip(after.names.v, dv.tolist(), strict=True)), through, energy, energy + 0.5*float(rates @ multipliers),
+                dict(zip(after.names.v, v.tolist(), strict=True)))
 
 
 def _solve(A: Floats, b: Floats) -> Floats:

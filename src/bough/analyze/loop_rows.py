@@ -20,21 +20,21 @@ POSITION, SPEED, ACCELERATION = np.eye(3)[[2, 1, 0]]        # weights of loop_te
 
 def true_rows(closures: Sequence[Closure]) -> NDArray[np.intp]:
     """Indices of the rows of all loops among the multipliers, which are padded to fours."""
-    places, at = [np.zeros(0, int)], 0
+    places, at = list[int](), 0
     for closure in closures:
-        places.append(at + np.arange(closure.rows))
+        places += range(at, at + closure.rows)
         at += padded(closure.rows)
-    return np.concatenate(places)
+    return np.array(places, np.intp)
 
 
 def row_sizes(closures: Sequence[Closure]) -> Floats:
     """The scale of each row: 1 for translations, the size of the loop for rotations."""
-    return np.concatenate([np.r_[np.ones(c.rows - c.rotations), np.full(c.rotations, c.size)] for c in closures])
+    return np.array([size for c in closures for size in [1.0]*(c.rows - c.rotations) + [c.size]*c.rotations])
 
 
 def row_slices(closures: Sequence[Closure]) -> list[slice]:
     """The rows of each loop."""
-    ends = np.cumsum([0, *(closure.rows for closure in closures)]).tolist()
+    ends = itertools.accumulate((closure.rows for closure in closures), initial=0)
     return [slice(*pair) for pair in itertools.pairwise(ends)]
 
 
@@ -63,7 +63,9 @@ def refuse_coincident(batch: Batch, J: Floats) -> None:
     """Raise if the ends of a distance coincide in a state of the batch."""
     closures = batch.tables.fronts.closures
     for closure, rows in zip(closures, row_slices(closures), strict=True):
+        if closure.held != f.DISTANCE:
+            continue
         found = np.flatnonzero(~np.isfinite(J[:, rows]).all(axis=(1, 2)))
-        if closure.held == f.DISTANCE and found.size:
+        if found.size:
             raise StateError(f"loop '{closure.name}': the ends of its distance coincide{batch.where(found[0])}, so that it has no "
                              "direction; move one of them away, or let assemble find a state that closes the loops")

@@ -94,7 +94,7 @@ class CompiledModel:
         self._built: dict[Any, Tables] = {}             # as built: shared with models that hold other coordinates
         self._held: dict[Any, Tables] = {}              # with what is held: shared with models in which it is elsewhere
         self._tables: dict[Any, Tables] = {}
-        self.family: dict[Any, Any] = {}                # models of the same system in another form: see integrate.rehanging
+        self.family: dict[Any, Any] = {}                # what stays whatever is held and connected: see integrate.rehanging
         self._ready = Ready()
         self.holds: Mapping[str, Hold] = declared_holds(system)
         self.contacts: tuple[str, ...] = ()             # stops that are in contact
@@ -179,6 +179,11 @@ class CompiledModel:
         """A copy prepares its own calls: kernels know their arguments by address."""
         return self.__dict__ | {"_ready": Ready()}
 
+    def __copy__(self) -> Self:
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__getstate__())
+        return other
+
     # ---- held coordinates ----------------------------------------------------------------------------------------
     def switched(self, holds: Mapping[str, Hold], contacts: Sequence[str] = (), joined: Joined | None = None) -> Self:
         """The same model with other coordinates locked or prescribed, these stops in contact, and (if given) these loops closed:
@@ -196,8 +201,8 @@ class CompiledModel:
     def seated(self, seats: Mapping[str, Body]) -> Self:
         """The same model in which the joints of these bodies are at other places of their parents."""
         other = self.switched(self.holds, self.contacts)
-        other.seats, other.system = seats, self.system.copy()
-        other.system.bodies.update(seats)
+        other.seats, other.system = seats, copy.copy(self.system)
+        other.system.bodies = {**self.system.bodies, **seats}
         return other
 
     def build_ahead(self, compliant: bool = False) -> None:
@@ -253,7 +258,7 @@ class CompiledModel:
     @cached_property
     def free(self) -> NDArray[np.bool_]:
         """(nv,) booleans: speeds found by the dynamics, neither locked nor prescribed."""
-        return ~np.isin(self.names.v, list(self.holds))
+        return np.array([name not in self.holds for name in self.names.v], bool)
 
     @cached_property
     def no_cloud(self) -> str | None:
@@ -277,9 +282,11 @@ class CompiledModel:
                 state.q[:, coordinate.q] = motion[name][0]
 
     def motion_breaks(self, until: float) -> Floats:
-        """Times at which a prescribed motion changes its law: steps must end there."""
+        """Times at which a prescribed motion changes its law, in their order: steps must end there."""
         moving = {name: (hold.motion, hold.origin) for name, hold in self.holds.items() if hold.motion is not None}
-        coordinates, found = holdable(self.system) if moving else {}, [np.zeros(0)]
+        if not moving:
+            return np.zeros(0)
+        coordinates, found = holdable(self.system), list[Floats]()
         for name, (motion, origin) in moving.items():
             found.append(origin + breaks(motion_rows(coordinates[name].motions[motion]), until - origin))
         return np.unique(np.concatenate(found))

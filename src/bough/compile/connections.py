@@ -3,6 +3,7 @@
 A *connection* is a loop that is closed, and where its frame b then is: an attachment holds it as it was when it was made. States
 and inputs have the same entries whatever is connected; tables are those of the system with these loops alone.
 """
+import copy
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -11,7 +12,7 @@ import numpy as np
 from bough.compile.loop_tables import build_closure, free_rows
 from bough.compile.partition import primitives
 from bough.compile.tables import Tables
-from bough.describe import Body, Distance, Event, Frame, Loop, System
+from bough.describe import Body, Distance, Event, Loop, System
 from bough.describe.orientation import from_matrix, rotation_matrix
 from bough.describe.parts.connection import Attach, Close, Detach, Open
 from bough.sweeps.records import HINGE_PARAMETERS
@@ -61,7 +62,7 @@ def connected(system: System, joined: Joined) -> System:
     """The system in which these loops are closed, and no others; itself, if that is so anyway."""
     if dict(joined) == system.loops:
         return system
-    twin = system.copy()
+    twin = copy.copy(system)                                                # the rest is shared: nobody changes it
     twin.loops = {name: joined[name] for name in system.loops if name in joined}
     return twin
 
@@ -115,5 +116,5 @@ def held_at(loop: Loop, at: np.ndarray, turn: np.ndarray) -> Loop:
         return loop.model_copy(update={"joint": Distance(float(np.linalg.norm(at))), "open": False})
     R = rotation_matrix(loop.b.orient)
     place = np.asarray(loop.b.at) - R @ turn.T @ at                         # frame a in the axes of b's body
-    b = Frame(loop.b.body, at=tuple(place.tolist()), orient=from_matrix(R @ turn.T), node=loop.b.node)
+    b = loop.b.model_copy(update={"at": tuple(place.tolist()), "orient": from_matrix(R @ turn.T)})
     return loop.model_copy(update={"b": b, "open": False})

@@ -294,7 +294,9 @@ def chain_coordinates(chain: Sequence[Joint], at: Floats, turn: Floats) -> Float
     """
     ball = next((i for i, joint in enumerate(chain) if joint.spherical), None)
     if ball is not None:                                                    # which has the whole attitude
-        axes = np.array([joint.translations[0] for joint in chain if not joint.spherical]).reshape(-1, 3)
+        if len(chain) == 1:
+            return np.array(from_matrix(turn))
+        axes = np.array([joint.translations[0] for joint in chain if not joint.spherical])
         slides = np.linalg.lstsq(axes.T, at if ball else turn.T @ at, rcond=None)[0]
         return np.concatenate([slides, from_matrix(turn)] if ball else [from_matrix(turn), slides])
     best, error = np.zeros(len(chain)), np.inf

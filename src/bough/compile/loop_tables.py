@@ -3,6 +3,7 @@
 Also the free motions of loops with a spring, a damper or a motor in the loop's joint [B 14].
 """
 
+import math
 from functools import lru_cache
 from itertools import takewhile
 from typing import Any, NamedTuple
@@ -150,13 +151,13 @@ def common_hinge(parts: Partition, a: int, b: int) -> int:
 
 def loop_size(parts: Partition, a: Anchor, b: Anchor, meet: int) -> float:
     """A length of the loop: the longest step along it."""
-    steps = [float(np.linalg.norm(a.at[0])), float(np.linalg.norm(b.at[0]))]
+    steps = [a.at[0], b.at[0]]
     for end in (a, b):
         for k in takewhile(lambda k: k != meet, path_to_root(parts, end.hinge)):
             hinge = parts.hinges[k]
-            place = hinge.flexible.nodes.position[hinge.flexible.nodes.index(hinge.node)] if hinge.kind == NODE else hinge.at[0]
-            steps.append(float(np.linalg.norm(place)))
-    return max(steps) or 1.0
+            nodes = hinge.flexible.nodes if hinge.kind == NODE else None
+            steps.append(hinge.at[0] if nodes is None else nodes.position[nodes.index(hinge.node)])
+    return math.sqrt(max(step.dot(step) for step in steps)) or 1.0
 
 
 # ---- free motions of loops -----------------------------------------------------------------------------------------------------

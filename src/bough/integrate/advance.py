@@ -77,7 +77,7 @@ def go_on(run: Run, show: float) -> None:
             if run.failure:
                 return
         if run.t >= show - SAME*abs(show):
-            if handler is not None:
+            if handler is not None and run.model is not handler.model:
                 run.use(handler.model)
             return
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from bough.compile.assemble import least_share
-from bough.compile.batch import group_parameters, lanes_for
+from bough.compile.batch import group_parameters, lanes_for, workspace
 from bough.compile.layout import Floats
 from bough.errors import StateError, name_list, similar
 from bough.integrate.compiled import loops
@@ -84,28 +84,34 @@ def close_start(model: Model, x: Floats, hold: Sequence[str], parameters: Mappin
     return f"to close the loops {model.entry_name(worst)} was changed by {change[worst]:.3g}, most of all"
 
 
+_CLOSING = corrected(euler_cromer(), "projection", True)
+
+
 def close_samples(run: Run, first: int) -> None:
     """Close the loops in the samples recorded from `first` on, and in the shown state: samples inside a step are interpolated, and
     Euler-Cromer corrects speeds only in the next step.  A step of zero length at the time of the sample closes them."""
     nx, model, last = run.x.shape[1], run.model, run.done + (run.shown_x is not run.x)
-    states, tableau = run.out.reshape(len(run.x), -1, nx), corrected(euler_cromer(), "projection", True)
+    if last == first:
+        return
+    states = run.out.reshape(len(run.x), -1, nx)
     times = np.append(run.samples[first:run.done], run.shown)
-    for part in np.split(np.arange(first, last), np.arange(1, last - first) if model.holds and last > first else []):
+    for part in np.split(np.arange(first, last), np.arange(1, last - first) if model.holds else []):
         x = np.ascontiguousarray(states[:, part].reshape(-1, nx))
         rows = np.flatnonzero(np.isfinite(x).all(axis=1))
         if len(rows):
             own = run.pars if len(run.pars) == 1 else run.pars[np.minimum(rows//len(part), len(run.pars) - 1)]
-            x[rows] = closed_states(run, own, x[rows], tableau, float(times[part[0] - first]), run.ahead[rows//len(part)])
+            x[rows] = closed_states(run, own, x[rows], float(times[part[0] - first]), run.ahead[rows//len(part)])
             states[:, part] = x.reshape(len(run.x), len(part), nx)
 
 
-def closed_states(run: Run, pars: Floats, x: Floats, tableau: Floats, t: float, ahead: Floats) -> Floats:
+def closed_states(run: Run, pars: Floats, x: Floats, t: float, ahead: Floats) -> Floats:
     tables, lanes = run.stepped_tables, lanes_for(len(run.x))           # as in fixed steps: already compiled
     nu, at = run.u.shape[1], tables.size(f.WS_SIZE) + tables.more(run.resolved)
-    ws, failed, none = lanes.zeros(at + 3*x.shape[1] + nu + 1), np.full((len(x), 2), np.nan), np.zeros((len(x), 0))
+    ws = workspace(tables, lanes, tables.more(run.resolved) + 3*x.shape[1] + nu + 1)
+    failed, none = np.full((len(x), 2), np.nan), np.zeros((len(x), 0))
     rows = (x, np.zeros((len(x), nu)), none, none, failed, np.zeros((0, loops.WATCHER)), np.zeros(2),
             np.array([0.0, np.inf, 0.0, 0.0]), ahead)
-    stepper, grid = (tableau, np.zeros(LAWS, np.int64), np.zeros(1), at), np.array([[t, 0.0, 0.0, 1.0]])
+    stepper, grid = (_CLOSING, np.zeros(LAWS, np.int64), np.zeros(1), at), np.array([[t, 0.0, 0.0, 1.0]])
     run.take_fixed((tables, group_parameters(pars, lanes)), stepper, grid, np.zeros(0), rows, ws,
                    np.zeros((len(x), loops.CARRY + x.shape[1])))
     return x

@@ -142,16 +142,14 @@ class Rehung:
 
     def enter(self, run: Run) -> Run:
         """The run that takes the steps, at the state of the other one."""
-        for name in SHARED:
-            setattr(self.inner, name, getattr(run, name))
+        _share(run, self.inner)
         for place, entries in zip(self.places, self.entries, strict=True):
             run.x[:, place] = entries
         return self.inner
 
     def leave(self, run: Run, first: int) -> None:
         """Give back what was reached, and the samples from `first` on, as they are described."""
-        for name in SHARED:
-            setattr(run, name, getattr(self.inner, name))
+        _share(self.inner, run)
         self.entries = [run.x[0, place] for place in self.places]
         nx, last = run.x.shape[1], run.done + (run.shown_x is not run.x)
         samples = run.out.reshape(len(run.x), -1, nx)[:, first:last].reshape(-1, nx)
@@ -171,6 +169,11 @@ class Rehung:
             states[sound[:, None], place] = np.concatenate([
                 motion.position[:, i], quaternions(attitude), velocity[:, 3:],
                 np.einsum("bji,bj->bi", attitude, velocity[:, :3])], axis=1)
+
+
+def _share(run: Run, other: Run) -> None:
+    """Let the other run be where this one is."""
+    vars(other).update({name: vars(run)[name] for name in SHARED})
 
 
 def _motion(model: Model, x: Floats, frames: list[Frame]) -> Motion:

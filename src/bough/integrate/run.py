@@ -167,7 +167,9 @@ class Run:
     def use(self, model: Model) -> None:
         """Set the active model, and the times of discontinuities of its loads and motions."""
         self.model, fixed = model, self.plan.method in FIXED
-        self.breaks = np.union1d(model.tables.jumps if fixed else model.tables.knots, model.motion_breaks(np.inf))
+        self.breaks, more = model.tables.jumps if fixed else model.tables.knots, model.motion_breaks(np.inf)
+        if more.size:
+            self.breaks = np.union1d(self.breaks, more)
         self.implicit = self.plan.method in IMPLICIT
         self.resolved = "order-n" if self.implicit or self.plan.method in STIFF else model.resolve_dynamics(self.plan.dynamics)
         self._arguments: dict[int, Any] = {}

@@ -118,6 +118,7 @@ class Record:
                          for field in fields]
         self.starts = {name: start for names, start in zip(self.keywords, starts, strict=False) for name in names}
         self.size: int = starts[-1]
+        self._orders: dict[tuple[str, ...], list[str | None]] = {}
 
     def keyword(self, field: Field) -> str:
         return field.name.removeprefix(self.prefix).lower()
@@ -145,7 +146,7 @@ class Record:
         array([[0. , 0. , 1. , 0.1],
                [0. , 0. , 1. , 0.2]])
         """
-        return columns(*(self._columns(field, value) for field, value in zip(self.fields, self._matched(values), strict=True)))
+        return _beside([self._columns(field, value) for field, value in zip(self.fields, self._matched(values), strict=True)])
 
     def view(self, array: NDArray, at: int = 0) -> dict[str, NDArray]:
         """The fields of the record that starts at `at`, by name, as views of the array (its last axis)."""
@@ -166,13 +167,20 @@ class Record:
 
     def _matched(self, values: dict[str, Any]) -> list[Any]:
         """The value of each field; None for padding."""
+        named = tuple(values)
+        if named not in self._orders:
+            self._orders[named] = self._order(values)
+        return [None if name is None else values[name] for name in self._orders[named]]
+
+    def _order(self, values: dict[str, Any]) -> list[str | None]:
+        """By which of these names each field is given."""
         given = [[name for name in names if name in values] for names in self.keywords]
         missing = [" or ".join(names) for names, found in zip(self.keywords, given, strict=True) if names and len(found) != 1]
         if missing or len(values) > sum(map(len, given)):
             unknown = values.keys() - {name for names in self.keywords for name in names}
             raise TypeError(f"{self.name} ({self.table}): " + "; ".join(
                 [f"missing {', '.join(missing)}"]*bool(missing) + [f"unknown {', '.join(sorted(unknown))}"]*bool(unknown)))
-        return [values[found[0]] if found else None for found in given]
+        return [found[0] if found else None for found in given]
 
     def _columns(self, field: Field, value: ArrayLike | None) -> NDArray[np.float64]:
         array = np.zeros(field.shape) if value is None else np.asarray(value, float)
@@ -185,7 +193,10 @@ class Record:
 
 def columns(*parts: ArrayLike) -> NDArray[np.float64]:
     """Concatenate along the last axis: 1-D parts are the same for the whole batch, 2-D ones have a leading batch axis."""
-    arrays = [np.atleast_2d(np.asarray(part, float)) for part in parts]
+    return _beside([np.atleast_2d(np.asarray(part, float)) for part in parts])
+
+
+def _beside(arrays: list[NDArray[np.float64]]) -> NDArray[np.float64]:
     together, at = np.empty((max(map(len, arrays)), sum(a.shape[1] for a in arrays))), 0
     for a in arrays:
         together[:, at:at + a.shape[1]] = a
