@@ -18,7 +18,7 @@ from bough.compile.coordinates import targets_of
 from bough.compile.flexible_tables import inboard_place, inboard_shapes
 from bough.compile.layout import Floats
 from bough.describe import Body, Close, Detach, Distance, Event, Frame, Free, Joint, Lock, Loop, Open, Prescribe, Release, System
-from bough.describe.orientation import from_matrix, rotation_matrix
+from bough.describe.orientation import cross_matrix, from_matrix, rotation_matrix
 
 LOCKED = "locked"
 OPTIONS = ("stiffness", "damping", "rest", "torque", "motion")
@@ -326,7 +326,7 @@ def chain_pose(chain: Sequence[Joint], q: Any) -> Any:
         if joint.translations:
             step[:3, 3] = value*np.asarray(joint.translations[0])
         else:
-            K = np.cross(np.eye(3), np.asarray(joint.rotations[0]))                # of the cross product
+            K = cross_matrix(np.asarray(joint.rotations[0]))
             step[:3, :3] += np.sin(value)*K + (1.0 - np.cos(value))*(K @ K)
         found = found @ step
     return found

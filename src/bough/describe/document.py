@@ -159,7 +159,9 @@ def read_file(path: str | Path) -> Source:
     except FileNotFoundError:
         raise DescriptionError(f"{path}: there is no such file; give the path of a YAML file") from None
     except UnicodeDecodeError as error:
-        raise DescriptionError(f"{path}: is not text in UTF-8 ({error.reason}); save it as UTF-8") from None
+        saved = Path(path).suffix in (".nc", ".h5", ".hdf5")
+        remedy = "open a saved result with bough.open_result" if saved else "save it as UTF-8"
+        raise DescriptionError(f"{path}: is not text in UTF-8 ({error.reason}); {remedy}") from None
     except OSError as error:
         raise DescriptionError(f"{path}: cannot be read ({error.strerror or error}); give a YAML file") from None
 
