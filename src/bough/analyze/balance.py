@@ -13,7 +13,7 @@ Also the flow out of tanks at single states: the rates of their masses, and of t
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from operator import attrgetter
@@ -32,6 +32,7 @@ from bough.compile.coordinates import coordinate_place, holdable
 from bough.compile.layout import Floats
 from bough.compile.loop_tables import coordinate, free_motions
 from bough.describe import CentralGravity, Frame, Joint, System, TimeTable, Wheel
+from bough.describe.body import WORLD
 from bough.describe.orientation import rotation_matrix
 from bough.describe.part import depth_first
 from bough.sweeps import calls
@@ -182,11 +183,10 @@ class States:
     def no_energy(self) -> str:
         """Effects whose power only the sweeps know."""
         system, inputs = self.system, self.model.named_inputs(self.batch.inputs.ports)
-        dampers = [name for name, element in system.elements.items() if element.nonconservative_effects()]
         slow = [name for name, coupling in system.couplings.items() if getattr(coupling, "damping", 0.0)]
         rests = [name for name, port in system.inputs.items() if port.rest and inputs[name].any()]
         loops = any(motion.torque != 0.0 or motion.damping for motion in free_motions(system) if motion.kind == f.ABOUT_OWN)
-        found = {"dampers of force elements": dampers, "dampers of couplings": slow, "friction": system.frictions,
+        found = {"dampers of couplings": slow, "friction": system.frictions,
                  "rests that inputs change": rests, "loops with balls that have dampers": loops,
                  "linearized flexible bodies": linearized(system),
                  "wrenches of the caller": self.batch.wrenches}
@@ -221,7 +221,7 @@ class States:
         inputs = np.einsum("bi,bi->b", tau, np.concatenate([v, self.batch.state.wheels], axis=1))
         return {"inputs": inputs + self.wrench_power(self.input_wrenches()), "joint torques": joints, "dampers": damping,
                 "motors": self.motor_power(), "wrenches": self.wrench_power(self.described_wrenches()), "loops": self.loop_power(),
-                "stops": self.stop_power(), "orbit": self.orbit_power(),
+                "stops": self.stop_power(), "orbit": self.orbit_power(), "force elements": self.element_power(),
                 "drives": sum((force*v[:, names.index(name)] for name, force in drives.items()), np.zeros(self.n))}
 
     def motor_power(self) -> Floats:
@@ -288,6 +288,28 @@ class States:
         multipliers = forward(self.model, self.batch, "order-n").multipliers[:, true_rows(closures)]
         return np.einsum("br,br->b", multipliers, evaluate_loops(self.model, self.batch, SPEED)[0])
 
+    def element_power(self) -> Floats:
+        """Of what force elements exert, beyond the rate at which they give off their potential energy: of dampers, drag, ..."""
+        chosen = [j for j, element in enumerate(self.system.elements.values()) if element.nonconservative_effects()]
+        if not chosen:
+            return np.zeros(self.n)
+        return self.wrench_power(self.element_wrenches(chosen)) + self.rate(
+            lambda bodies: bodies.elements[:, chosen, f.ELEMENT_ENERGY].sum(axis=1))
+
+    def element_wrenches(self, chosen: Sequence[int]) -> Wrenches:
+        """Of some force elements, by number: on their end b, and the reaction on a; each at its end."""
+        found, elements = list[tuple[Floats, Floats, Floats, Floats, Floats]](), list(self.system.elements.values())
+        for j in chosen:
+            *a, b = elements[j].ends
+            moment, force = self.here.elements[:, j, :3], self.here.elements[:, j, 3:6]
+            outer = self.here.frame(b)
+            if b.body != WORLD:
+                found.append((outer.position, outer.velocity, outer.rate, moment, force))
+            for inner in (self.here.frame(frame) for frame in a if frame.body != WORLD):
+                reaction = -moment - np.cross(outer.position - inner.position, force)
+                found.append((inner.position, inner.velocity, inner.rate, reaction, -force))
+        return found
+
     def stop_power(self) -> Floats:
         """Of the dampers of stops in contact."""
         power = np.zeros(self.n)
@@ -307,7 +329,7 @@ class States:
     def no_momentum(self) -> str:
         """External effects that only the sweeps know."""
         system = self.system
-        found = {"central gravity": isinstance(system.gravity, CentralGravity), "force elements": system.elements,
+        found = {"central gravity": isinstance(system.gravity, CentralGravity),
                  "loops to the world": any(loop.external_effects() for loop in system.loops.values()),
                  "linearized flexible bodies": linearized(system),
                  "loops and roots that do not float": model_loops(system), "friction or couplings": system.frictions or
@@ -323,7 +345,8 @@ class States:
         center, gravity = self.here.center_of_mass, np.asarray(self.system.gravity, float)
         force = np.outer(self.total, gravity)
         moment = np.zeros_like(force)
-        for place, _, _, couple, push in [*self.external(), *self.through_roots()]:
+        elements = self.element_wrenches(range(len(self.system.elements)))
+        for place, _, _, couple, push in [*self.external(), *self.through_roots(), *elements]:
             force, moment = force + push, moment + couple + np.cross(place - center, push)
         return force, moment
 

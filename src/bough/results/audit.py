@@ -142,6 +142,7 @@ def _energy(run: Trajectory, found: Audit) -> None:
     work = np.nan_to_num(few.work) if few.audited else np.zeros_like(energy)
     lost = few.friction[..., 2].sum(axis=2) if system.frictions else np.zeros_like(energy)
     known = ({"inputs", "a controller"} if few.audited else set()) | {"propellant"}
+    computed = WORK_OF.keys() | {effect for element in system.elements.values() for effect in element.nonconservative_effects()}
     left = [effect for effect in effects if effect not in known and effect != "friction"]
     found.energy = {"at the start": float(energy[0, 0]), "at the end": float(energy[0, -1])}
     if few.audited:
@@ -153,8 +154,8 @@ def _energy(run: Trajectory, found: Audit) -> None:
         lost = lost + few.exhaust[..., 6]
     doubt = 0.0
     if left:
-        if why or any(effect not in WORK_OF for effect in left):
-            found.not_told["work"] = why or ", ".join(effect for effect in left if effect not in WORK_OF)
+        if why or not computed.issuperset(left):
+            found.not_told["work"] = why or ", ".join(effect for effect in left if effect not in computed)
             return
         skip = WORK_OF["inputs"] if few.audited else ()
         total = sum(power for name, power in powers.items() if name not in skip)
