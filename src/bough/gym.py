@@ -290,7 +290,11 @@ class VectorEnvironment(VectorEnv[Floats, Floats, Floats]):
         if not isinstance(num_envs, int | np.integer) or isinstance(num_envs, bool) or num_envs < 1:
             raise StateError(f"num_envs is {shown(num_envs)}; give a number of environments, 1 or more")
         compiled = as_model(model)
-        _check_stepped(compiled)
+        if compiled.system.events or compiled.system.stops:
+            what = "events" if compiled.system.events else "stops"
+            raise StateError(f"system '{compiled.system.name}' has {what}, which part the steps of one environment, but those in "
+                             "lanes take steps together; use bough.gym.Environment (gymnasium.vector.SyncVectorEnv makes many of "
+                             "one)")
         for name in START:
             if name in options:
                 raise StateError(f"{name} is given; let start(random) return it")
@@ -374,12 +378,3 @@ class VectorEnvironment(VectorEnv[Floats, Floats, Floats]):
             self.simulator.restart(diverged, x=self._x[diverged])
         self._x = self.simulator.x
         return diverged
-
-
-def _check_stepped(model: Model) -> None:
-    """Raise for events and stops, which split steps: environments in lanes step together."""
-    system = model.system
-    if system.events or system.stops:
-        what = "events" if system.events else "stops"
-        raise StateError(f"system '{system.name}' has {what}, which part the steps of one environment, but those in lanes take "
-                         "steps together; use bough.gym.Environment (gymnasium.vector.SyncVectorEnv makes many of one)")

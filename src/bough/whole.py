@@ -1,5 +1,6 @@
 """Files that appear when they are complete: a process that is killed, or a full disk, leaves the old one or the whole new one."""
 
+import glob
 import os
 import shutil
 import time
@@ -29,15 +30,10 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 def _sweep(path: Path) -> None:
     """Away with what killed processes left of it."""
-    for part in path.parent.glob(f"{_literal(path.name)}.????????.part"):
+    for part in path.parent.glob(f"{glob.escape(path.name)}.????????.part"):
         with suppress(OSError):
             if time.time() - part.stat().st_mtime > FORGOTTEN:
                 part.unlink()
-
-
-def _literal(name: str) -> str:
-    """For glob: a name that stands for itself."""
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
 
 
 def discard(folder: Path) -> None:

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from bough.peers.mujoco import Mujoco, expressible
 from tests.support.compare import assert_same, solved_scale, solving
 from tests.support.effort import seeds
+from tests.support.mujoco_oracle import Mujoco, expressible
 from tests.support.random_systems import JOINTS, random_state, random_system
 
 pytestmark = pytest.mark.filterwarnings("ignore:Inertia matrix is too close to singular")     # at its zero position

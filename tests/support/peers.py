@@ -10,4 +10,4 @@ def peer(engine, system):
     """The system in another engine: `peer("Pinocchio", system)`."""
     package = MODULES[engine]
     pytest.importorskip(package)
-    return getattr(importlib.import_module(f"bough.peers.{package}"), engine)(system)
+    return getattr(importlib.import_module(f"tests.support.{package}_oracle"), engine)(system)

@@ -1,7 +1,6 @@
 """`bough bench auto`: whether "auto" chooses the faster of O(N) and dense dynamics, on a zoo of systems; and where they cross."""
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from functools import partial
 from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
@@ -10,8 +9,8 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from bough.bench.setups import forward_call, interleaved, save_figure, versions
-from bough.bench.zoo import ZOO, arms, limbs
+from bough.bench.setups import forward_call, minima, save_figure, versions
+from bough.bench.zoo import ZOO, arms, mixed
 from bough.describe import System
 from bough.kernels.lanes import FOUR, ONE, Lanes
 from bough.model import Model
@@ -24,9 +23,9 @@ SLICE, ROUNDS = 3e-4, 4                 # s: so short that other processes leave
 LANE_NAMES = {1: "one state", 4: "four lanes"}
 METHOD_NAMES = {"order-n": "O(N)", "dense": "dense"}
 FAMILIES: dict[str, tuple[Callable[[int], System], tuple[int, ...]]] = {
-    "rigid chain": (partial(limbs, None, 1), (1, 2, 3, 4, 5, 6, 8, 11, 16, 24, 36, 54, 80)),
-    "one flexible body": (lambda modes: arms(1, 1, modes, "full"), (1, 2, 3, 4, 5, 7, 9, 12, 16, 22)),
-    "chain of bodies with 2 modes": (lambda links: arms(1, links, 2, "full"), (1, 2, 3, 4, 6, 9, 14, 20))}
+    "rigid chain": (lambda links: mixed("chain", *["revolute"]*links), (1, 2, 3, 4, 5, 6, 8, 11, 16, 24, 36, 54, 80)),
+    "one flexible body": (lambda modes: arms(1, 1, modes), (1, 2, 3, 4, 5, 7, 9, 12, 16, 22)),
+    "chain of bodies with 2 modes": (lambda links: arms(1, links, 2), (1, 2, 3, 4, 6, 9, 14, 20))}
 
 
 def auto(*, quick: bool = False, plot: Path | None = None) -> dict[str, Any]:
@@ -45,23 +44,20 @@ def zoo() -> dict[str, Model]:
     return {name: make().compile() for name, make in ZOO.items()}
 
 
-def zoo_times(passes: int) -> dict[str, dict[Engine, float]]:
-    return timed(zoo(), passes)
-
-
 def zoo_measured(passes: int, processes: int) -> dict[str, Any]:
     """The zoo, timed in several processes one after another, of which the least times count: where a process has its memory changes
     the time of an evaluation by a tenth and more, either method's."""
     times: dict[str, dict[Engine, float]] = {name: {} for name in ZOO}
     for _ in range(processes):
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
-            for name, found in alone.submit(zoo_times, passes).result().items():
+            for name, found in alone.submit(timed, None, passes).result().items():
                 keep_least(times[name], found)
     return {name: judged(model, times[name]) for name, model in zoo().items()}
 
 
-def timed(models: dict[str, Model], passes: int) -> dict[str, dict[Engine, float]]:
-    """The least times of both methods, in so many passes over all models."""
+def timed(models: dict[str, Model] | None, passes: int) -> dict[str, dict[Engine, float]]:
+    """The least times of both methods, in so many passes over all models; None: those of the zoo."""
+    models = zoo() if models is None else models
     times: dict[str, dict[Engine, float]] = {name: {} for name in models}
     for _ in range(passes):
         for name, model in models.items():
@@ -89,8 +85,8 @@ def evaluation_times(model: Model) -> dict[Engine, float]:
     states = np.tile(model.q0, (count, 1)), rng.normal(size=(count, model.nv)), rng.normal(size=(count, model.nv))
     functions = {str(engine): forward_call(model, states, engine[0], lanes, own_arrays=True)[0]
                  for engine, lanes in ENGINES.items()}
-    timings = interleaved(functions, count, rounds=ROUNDS, slice_seconds=SLICE)
-    return {engine: timings[str(engine)]["min_us"] for engine in ENGINES}
+    timings = minima(functions, count, rounds=ROUNDS, slice_seconds=SLICE)
+    return {engine: timings[str(engine)] for engine in ENGINES}
 
 
 # ---- the crossover -----------------------------------------------------------------------------------------------------

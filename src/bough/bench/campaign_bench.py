@@ -44,7 +44,7 @@ def campaign(*, quick: bool = False, plan: bool = False, million: bool = False) 
             "bare kernels": lambda: integrate(study, rows_of(study, runs)),
             "one thread": lambda: run_campaign(study, store(), threads=1, progress=False),
             "two threads": lambda: run_campaign(study, store(), threads=2, progress=False)}
-        if (client := cluster(stack)) is not None:
+        if (client := campaign_plan.cluster(stack)) is not None:
             run_campaign(dispersed(16), store(), client=client, block=4, progress=False)    # on the workers, too
             works["two Dask workers"] = lambda: run_campaign(study, store(), client=client, progress=False)
         if "mujoco" in installed():
@@ -93,17 +93,6 @@ def dispersed(runs: int) -> Campaign:
 def rows_of(study: Campaign, runs: int) -> Any:
     [rows] = study.members.rows(np.arange(runs), study.drawn(np.arange(runs)))
     return rows
-
-
-def cluster(stack: ExitStack) -> Any:
-    """Two processes of a Dask cluster; None without Dask."""
-    try:
-        from dask import distributed
-    except ImportError:
-        return None
-    dask: Any = distributed
-    local = stack.enter_context(dask.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50))
-    return stack.enter_context(dask.Client(local))
 
 
 def stream(samples: int) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from bough.bench.mechanisms import flexible_arm
-from bough.bench.setups import ENGINES, bent_states, forward_calls, interleaved, versions
+from bough.bench.setups import ENGINES, bent_states, forward_calls, minima, versions
 from bough.model import Model
 from bough.peers import installed
 from bough.progress import counted
@@ -45,7 +45,7 @@ def compare(model: Model, engines: Iterable[str], rounds: int) -> dict[str, floa
     """Microseconds of each engine, how much faster O(N) is than dense, and lanes than one state; how far dense is from O(N)."""
     states = bent_states(model, 64)
     functions, answers = forward_calls(model, states, {name: ENGINES[name] for name in engines})
-    found = {name: timing["min_us"] for name, timing in interleaved(functions, len(states[0]), rounds=rounds).items()}
+    found = minima(functions, len(states[0]), rounds=rounds)
     if len(found) > 1:
         scale = np.abs(answers["dense"]).max()
         found |= {"dense/order-n": found["dense"]/found["order-n"], "lanes": found["order-n"]/found["order-n, four lanes"],

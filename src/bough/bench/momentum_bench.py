@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from bough.bench.mechanisms import Mechanism
-from bough.bench.setups import forward_calls, interleaved, random_states, versions
+from bough.bench.setups import forward_calls, minima, random_states, versions
 from bough.describe import Free, Harmonics, Polynomial, Rate, Revolute, System
 from bough.kernels.lanes import FOUR, ONE
 from bough.model import Model
@@ -37,12 +37,11 @@ def prescribed_tree(n: int, branched: bool) -> System:
     for k in range(n - 1):
         parent = names[int(m.rng.integers(max(0, k - 2), k + 1))] if branched else names[-1]
         names.append(m.body(parent, "revolute"))
-    given = System(m.system.name, gravity=m.system.gravity)
-    for body in m.system.bodies.values():
-        joint = Free() if body.parent is None else Revolute(body.joint.rotations[0], motion=Polynomial(m.rng.normal(size=4)))
-        given.body(body.name, parent=body.parent, joint=joint, at=body.at, orient=body.orient, mass=body.mass, com=body.com,
-                   inertia=body.inertia)
-    return given
+    for name in names[1:]:
+        body = m.system.bodies[name]
+        joint = Revolute(body.joint.rotations[0], motion=Polynomial(m.rng.normal(size=4)))
+        m.system.bodies[name] = body.model_copy(update={"joint": joint})
+    return m.system
 
 
 def turbine() -> System:
@@ -65,8 +64,8 @@ def compare(model: Model, rounds: int) -> dict[str, Any]:
     states = random_states(model, 64 if model.nv <= 110 else 16)
     n, engines = len(model.names.bodies), product(("cloud", "order-n"), LANES.items())
     functions, answers = forward_calls(model, states, {method + name: (method, lanes) for method, (name, lanes) in engines})
-    found: dict[str, Any] = {name: {"us": timing["min_us"], "us per body": timing["min_us"]/n}
-                             for name, timing in interleaved(functions, len(states[0]), rounds=rounds).items()}
+    found: dict[str, Any] = {name: {"us": us, "us per body": us/n}
+                             for name, us in minima(functions, len(states[0]), rounds=rounds).items()}
     found["times faster"] = {engine: found["order-n" + name]["us"]/found["cloud" + name]["us"]
                              for name, engine in (("", "one state"), (", four lanes", "four lanes"))}
     scale = np.abs(answers["order-n"]).max()

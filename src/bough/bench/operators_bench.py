@@ -8,7 +8,7 @@ from bough.analyze.impulse import at_rest
 from bough.analyze.operators import Operators
 from bough.analyze.operators.articulated_links import articulate
 from bough.bench.mechanisms import chain, flexible_arm, tree36
-from bough.bench.setups import bent_states, interleaved, kernel_call, random_states, versions
+from bough.bench.setups import States, fitting_states, kernel_call, minima, versions
 from bough.describe import System
 from bough.kernels.jit import OPTIONS
 from bough.model import Model
@@ -38,9 +38,8 @@ def operators(*, quick: bool = False) -> dict[str, Any]:
             "versions": versions()}
 
 
-def state(model: Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    flexible = any(body.n_modes for body in model.system.bodies.values())
-    q, v, tau = (bent_states if flexible else random_states)(model, 1)
+def state(model: Model) -> States:
+    q, v, tau = fitting_states(model, 1)
     return q[0], v[0], tau[0]
 
 
@@ -56,9 +55,8 @@ def of_inverse(model: Model, rounds: int) -> dict[str, float]:
     """M^-1 applied to a vector, and forward dynamics: as they are called from Python, and the kernels alone."""
     q, v, tau = state(model)
     inverse = model.operators(q).inverse
-    timings = interleaved({"forward": lambda: model.forward_dynamics(q, v, tau), "inverse": lambda: inverse @ tau,
-                           **sweeps(model, q, v, tau)}, 1, rounds=rounds)
-    found = {name: timing["min_us"] for name, timing in timings.items()}
+    found = minima({"forward": lambda: model.forward_dynamics(q, v, tau), "inverse": lambda: inverse @ tau,
+                    **sweeps(model, q, v, tau)}, 1, rounds=rounds)
     return {**found, "inverse/forward": found["inverse"]/found["forward"],
             "inverse/forward, kernel": found["inverse, kernel"]/found["forward, kernel"]}
 
@@ -68,9 +66,8 @@ def of_points(n: int, rounds: int) -> dict[str, float]:
     model = chain(n).compile()
     q, ends = state(model)[0], [model.names.bodies[0], model.names.bodies[-1]]
     ops = model.operators(q)
-    timings = interleaved({"from the state": lambda: model.operators(q).operational_space_inertia(ends),
-                           "with the operators": lambda: ops.operational_space_inertia(ends)}, 1, rounds=rounds)
-    found = {name: timing["min_us"] for name, timing in timings.items()}
+    found = minima({"from the state": lambda: model.operators(q).operational_space_inertia(ends),
+                    "with the operators": lambda: ops.operational_space_inertia(ends)}, 1, rounds=rounds)
     return {**found, **{f"{name}, per link": time/n for name, time in found.items()}}
 
 
@@ -115,8 +112,7 @@ def of_partition(model: Model, rounds: int) -> dict[str, Any]:
     forms = {"partitioned": recursion(parts, tau), "whole": recursion(whole, tau),
              "written": recursion(whole, tau, as_written=True)}
     work: dict[str, Any] = {f"{name}, {step}": form[i] for name, form in forms.items() for i, step in enumerate(STEPS)}
-    timings = interleaved({**work, "sweeps": sweeps(model, q, v, tau, TIMES)["inverse, kernel"]}, TIMES, rounds=rounds)
-    found = {name: timing["min_us"] for name, timing in timings.items()}
+    found = minima({**work, "sweeps": sweeps(model, q, v, tau, TIMES)["inverse, kernel"]}, TIMES, rounds=rounds)
     found |= {name: found[f"{name}, factors"] + found[f"{name}, solution"] for name in forms}
     ratios = {f"{name}/partitioned": found[name]/found["partitioned"] for name in ("whole", "written")}
     steps = {f"whole/partitioned, {step}": found[f"whole, {step}"]/found[f"partitioned, {step}"]

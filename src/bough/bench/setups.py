@@ -52,6 +52,11 @@ def bent_states(model: Model, n: int) -> States:
     return q, v, tau
 
 
+def fitting_states(model: Model, n: int) -> States:
+    """Bent states of a model with flexible bodies, random ones of a rigid one."""
+    return (bent_states if any(body.n_modes for body in model.system.bodies.values()) else random_states)(model, n)
+
+
 def forward_call(model: Model, states: States, method: str, lanes: Lanes, *, own_arrays: bool = False
                  ) -> tuple[Callable[[], Any], np.ndarray]:
     """A function that runs a method's kernel of forward dynamics over all states, and the array that it fills."""
@@ -105,6 +110,11 @@ def interleaved(functions: Mapping[str, Callable[[], Any]], work: int, *, rounds
                 function()
             times[name].append((time.perf_counter() - start)/calls[name]/work*1e6)
     return {name: {"min_us": min(values), "median_us": median(values)} for name, values in times.items()}
+
+
+def minima(functions: Mapping[str, Callable[[], Any]], work: int, **options: Any) -> dict[str, float]:
+    """Only the minima, in microseconds."""
+    return {name: timing["min_us"] for name, timing in interleaved(functions, work, **options).items()}
 
 
 def with_ratios(timings: dict[str, dict[str, float]], peer: str) -> dict[str, dict[str, float]]:

@@ -8,7 +8,7 @@ import numpy as np
 from bough.bench.jsc_system import STEPS, jsc_case
 from bough.bench.least_steps import least_steps
 from bough.bench.mechanisms import MECHANISMS, flexible_arm
-from bough.bench.setups import bent_states, forward_calls, interleaved, random_states, save_figure, versions
+from bough.bench.setups import bent_states, fitting_states, forward_calls, minima, save_figure, versions
 from bough.bench.stiff_systems import damper, gearbox_arm, reach, sampled_damper, slew, spacecraft, windows
 from bough.describe import Revolute, System
 from bough.integrate import integrate
@@ -154,11 +154,11 @@ def of_singular_position(until: float) -> dict[str, Any]:
 # ---- what a step costs -------------------------------------------------------------------------------------------------------
 def on_springs(system: System) -> System:
     """The same with springs and dampers in its revolute joints."""
-    found = System(system.name, gravity=system.gravity)
-    for body in system.bodies.values():
-        joint = Revolute(body.joint.rotations[0], stiffness=100.0, damping=0.1) if body.joint.kind == "revolute" else body.joint
-        found.body(body.name, parent=body.parent, at=body.at, orient=body.orient, joint=joint, mass=body.mass, com=body.com,
-                   inertia=body.inertia)
+    found = system.copy()
+    for name, body in system.bodies.items():
+        if body.joint.kind == "revolute":
+            joint = Revolute(body.joint.rotations[0], stiffness=100.0, damping=0.1)
+            found.bodies[name] = body.model_copy(update={"joint": joint})
     return found
 
 
@@ -171,8 +171,7 @@ def step_costs(rounds: int) -> dict[str, Any]:
 
 
 def step_cost(model: Model, n: int, rounds: int) -> dict[str, float]:
-    flexible = any(body.n_modes for body in model.system.bodies.values())
-    states = (bent_states if flexible else random_states)(model, n)
+    states = fitting_states(model, n)
     sim = Simulator(model, method="imex2", dt=1e-5, sample_rate=0, q0=states[0] if n > 1 else states[0][0],
                     v0=states[1] if n > 1 else states[1][0])
     return in_evaluations(model, lambda: sim.step(MANY), states, rounds)
@@ -198,8 +197,8 @@ def in_evaluations(model: Model, steps: Callable[[], Any], states: Any, rounds: 
     n, many = len(states[0]), max(1, 64//len(states[0]))
     wide = np.tile(states[0], (many, 1)), np.tile(states[1], (many, 1)), np.tile(states[2], (many, 1))
     functions, _ = forward_calls(model, wide, {"evaluation": ("order-n", ONE if n == 1 else FOUR)})
-    timings = interleaved({"step": steps, **functions}, 1, rounds=rounds)
-    step, evaluation = timings["step"]["min_us"]/MANY, timings["evaluation"]["min_us"]/many
+    timings = minima({"step": steps, **functions}, 1, rounds=rounds)
+    step, evaluation = timings["step"]/MANY, timings["evaluation"]/many
     return {"step, us": step, "evaluation, us": evaluation, "evaluations": step/evaluation}
 
 

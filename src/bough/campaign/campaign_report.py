@@ -75,13 +75,15 @@ class Report:
 
     def limits(self, metric: str) -> list[float]:
         """Limits of a metric from requirements."""
-        found = [each for each in self.requirements if self._metric(each.metric) == metric]
-        return [limit for each in found for limit in (each.below, each.above) if limit is not None]
+        return [limit for each in self._required(metric) for limit in (each.below, each.above) if limit is not None]
 
     def missed(self, metric: str) -> Any:
         """(samples,): whether a requirement on a metric is missed."""
-        found = [each for each in self.requirements if self._metric(each.metric) == metric]
-        return ~np.all([np.ones(self.store.samples, bool), *(each.met(self.values[metric]) for each in found)], axis=0)
+        met = (each.met(self.values[metric]) for each in self._required(metric))
+        return ~np.all([np.ones(self.store.samples, bool), *met], axis=0)
+
+    def _required(self, metric: str) -> list[Requirement]:
+        return [each for each in self.requirements if self._metric(each.metric) == metric]
 
     def label(self, name: str) -> str:
         """Axis label."""
@@ -102,10 +104,15 @@ class Report:
         beside = ["most", "then", "third", "fourth"][: min(STRONGEST, len(self.parameters))]
         summary = ["metric", "unit", "runs", "mean", "sigma", "smallest", "largest"]
         found: list[Table] = [
-            ("Requirements", ["requirement", "share", "95 % interval", "verdict"], [_verdict_row(each) for each in self.verdicts]),
+            ("Requirements", ["requirement", "share", "95 % interval", "verdict"],
+             [[str(each.requirement), f"{each.met}/{each.samples}", f"{each.low:.4f} ... {each.high:.4f}", each.text]
+              for each in self.verdicts]),
             ("Metrics", summary, [self._metric_row(name) for name in self.metrics]),
-            ("Percentiles and their 95 % intervals", ["metric", *shares], [self._percentile_row(name) for name in self.metrics]),
-            ("What matters (rank correlation)", ["metric", *beside], [self._rank_row(name) for name in self.metrics]),
+            ("Percentiles and their 95 % intervals", ["metric", *shares],
+             [[name, *(f"{each.value:.5g} ({_end(each.low)} ... {_end(each.high)})" for each in quantiles(self.values[name]))]
+              for name in self.metrics]),
+            ("What matters (rank correlation)", ["metric", *beside],
+             [[name, *(f"{which} {r:+.2f}" for which, r in self.strongest(name)[:STRONGEST])] for name in self.metrics]),
             ("What matters (Sobol, first order)", ["metric", *beside, "together"], self._sobol_rows()),
             ("What matters (Sobol, first order and total)", ["metric", "varies", "first order", "total"], self._total_rows()),
             ("Worst runs", ["metric", "rank", "sample", "value", *beside],
@@ -114,9 +121,6 @@ class Report:
              [[text, str(n), str(i)] for text, n, i in statistics.causes(self.failures)]),
         ]
         return [(title, heads, rows) for title, heads, rows in found if rows]
-
-    def _rank_row(self, name: str) -> list[str]:
-        return [name, *(f"{which} {r:+.2f}" for which, r in self.strongest(name)[:STRONGEST])]
 
     def _sobol_rows(self) -> list[list[str]]:
         """Empty if SALib is not installed, or the samples are too few or not random."""
@@ -158,10 +162,9 @@ class Report:
     def worst(self, metric: str, count: int = WORST) -> list[int]:
         """Samples with the worst values of a metric, the worst first: the largest ones; the smallest, if it is required to be above
         a limit; the nearest to the limits or beyond them, if there are two."""
-        found = [each for each in self.requirements if self._metric(each.metric) == metric]
         values = self.values[metric]
-        excess = [sign * (values - limit) for each in found for sign, limit in ((1.0, each.below), (-1.0, each.above))
-                  if limit is not None]
+        excess = [sign * (values - limit) for each in self._required(metric)
+                  for sign, limit in ((1.0, each.below), (-1.0, each.above)) if limit is not None]
         return statistics.worst(np.max(excess, axis=0) if excess else values, count)
 
     def _worst_row(self, name: str, rank: int, i: int) -> list[str]:
@@ -181,9 +184,6 @@ class Report:
         values = self.values[name][np.isfinite(self.values[name])]
         what = [values.mean(), values.std(), values.min(), values.max()] if len(values) else [np.nan] * 4
         return [name, self.data[name].attrs.get("units", ""), f"{len(values):,}", *(f"{each:.5g}" for each in what)]
-
-    def _percentile_row(self, name: str) -> list[str]:
-        return [name, *(f"{each.value:.5g} ({_end(each.low)} ... {_end(each.high)})" for each in quantiles(self.values[name]))]
 
     # ---- as a page -------------------------------------------------------------------------------------------------------
     def write(self, path: str | PathLike[str]) -> Path:
@@ -214,10 +214,6 @@ class Report:
 def _end(value: float) -> str:
     """An end of an interval; unknown for rare values if there are few runs."""
     return f"{value:.5g}" if np.isfinite(value) else "?"
-
-
-def _verdict_row(each: Any) -> list[str]:
-    return [str(each.requirement), f"{each.met}/{each.samples}", f"{each.low:.4f} ... {each.high:.4f}", each.text]
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

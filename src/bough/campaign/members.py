@@ -10,6 +10,7 @@ given in its place).
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -390,11 +391,7 @@ class Members:
 
     def _boundary(self, each: Target, ordered: Floats) -> int:
         """The number of leading values that are invalid, if the first is."""
-        low, high = 0, len(ordered)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if self._refused(each, ordered[middle]) else (low, middle)
-        return high
+        return bisect_left(range(len(ordered)), True, lo=1, key=lambda i: not self._refused(each, float(ordered[i])))
 
     def _refused(self, each: Target, value: float) -> str:
         """Why a value is invalid; empty if it is valid."""

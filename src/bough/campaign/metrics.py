@@ -63,7 +63,7 @@ def _mean(t: Floats, y: Floats) -> Floats:
     return np.asarray(_weighted(y[:, 1:] + y[:, :-1], np.diff(t)) / (2.0 * (t[-1] - t[0])))
 
 
-TAKES: dict[str, tuple[Callable[..., Any], tuple[str, ...], tuple[str, ...]]] = {  # function, needed, further options
+MEASURES: dict[str, tuple[Callable[..., Any], tuple[str, ...], tuple[str, ...]]] = {  # function, needed, further options
     "max": (lambda t, y: y.max(axis=1), (), ()),
     "min": (lambda t, y: y.min(axis=1), (), ()),
     "peak": (lambda t, y: np.abs(y).max(axis=1), (), ()),
@@ -144,9 +144,9 @@ def _check(node: ast.expr, refuse: Callable[[str], None]) -> None:
         pass
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         take = node.func.id
-        if take not in TAKES:
-            refuse(f"there is no '{take}'{similar(take, TAKES)}; give one of {', '.join(TAKES)}")
-        _, needed, further = TAKES[take]
+        if take not in MEASURES:
+            refuse(f"there is no '{take}'{similar(take, MEASURES)}; give one of {', '.join(MEASURES)}")
+        _, needed, further = MEASURES[take]
         given = {keyword.arg: keyword.value for keyword in node.keywords}
         if len(node.args) != 1 or not isinstance(_inner(node.args[0]), str):
             refuse(f"{take} takes one quantity, by its name")
@@ -183,7 +183,7 @@ def _inner(node: ast.expr) -> str | None:
 def _quantities(tree: ast.expr) -> list[str]:
     found = []
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in TAKES and node.args:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in MEASURES and node.args:
             found.append(_inner(node.args[0]) or "")
     return [name for name in found if name]
 
@@ -216,7 +216,7 @@ def _value(node: ast.expr, t: Floats, history: History) -> Any:
         raise DescriptionError(f"campaign: '{ast.unparse(node)}': '{_inner(node.args[0])}' has {y.shape[2]} numbers; name one of "
                                f"them, {_inner(node.args[0])}[0], or take norm(...)")
     options = {str(keyword.arg): _constant(keyword.value) for keyword in node.keywords}
-    return TAKES[node.func.id][0](t, y, **options)
+    return MEASURES[node.func.id][0](t, y, **options)
 
 
 def metric(name: str, given: Any) -> Metric:

@@ -131,11 +131,10 @@ def total_indices(values: Floats, names: Sequence[str]) -> dict[str, tuple[float
     return {name: (s, ds, t, dt) for name, s, ds, t, dt in zip(names, *columns, strict=True)}
 
 
-def worst(values: Floats, count: int = 5, *, largest: bool = True) -> list[int]:
-    """Numbers of the samples with the largest (or smallest) values."""
+def worst(values: Floats, count: int = 5) -> list[int]:
+    """Numbers of the samples with the largest values."""
     good = np.flatnonzero(np.isfinite(values))
-    order = good[np.argsort(values[good])]
-    return [int(i) for i in (order[::-1] if largest else order)[:count]]
+    return [int(i) for i in good[np.argsort(values[good])][::-1][:count]]
 
 
 def causes(failures: dict[int, str]) -> list[tuple[str, int, int]]:

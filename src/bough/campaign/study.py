@@ -117,24 +117,18 @@ class Campaign:
             raise DescriptionError("campaign: nothing is asked of the runs; give metrics, {'swing': 'peak(boom.ry)'}, or "
                                    "quantities to keep")
         paths = [each.path for each in self.variations]
-        self._check_tables(samples)
-        self.design = make_design(design, samples if samples is not None else self._table_length(), len(paths), seed, levels,
-                                  correlate, paths)
+        tables = {each.path: len(each.distribution.options["values"]) for each in self.variations
+                  if each.distribution.kind == "table"}
+        for path, length in tables.items():
+            if samples is not None and length < samples:
+                raise DescriptionError(f"campaign: vary '{path}' has {length} values for {samples} samples; give one for each")
+        given = samples if samples is not None else min(tables.values(), default=None)
+        self.design = make_design(design, given, len(paths), seed, levels, correlate, paths)
         self._correlate = list(correlate)
         self.model = system.compile()
         self.alternatives = read_alternatives(system, alternatives or {})
         self.members = Members(self.model, self.variations, self.law_values, self.alternatives)
         self._check_quantities()
-
-    def _table_length(self) -> int | None:
-        lengths = [len(each.distribution.options["values"]) for each in self.variations if each.distribution.kind == "table"]
-        return min(lengths) if lengths else None
-
-    def _check_tables(self, samples: int | None) -> None:
-        for each in self.variations:
-            if each.distribution.kind == "table" and samples is not None and len(each.distribution.options["values"]) < samples:
-                raise DescriptionError(f"campaign: vary '{each.path}' has {len(each.distribution.options['values'])} values for "
-                                       f"{samples} samples; give one for each")
 
     def _check_quantities(self) -> None:
         from bough.campaign.block import unknown

@@ -94,16 +94,14 @@ _NO_ROTATION = ("the elements do not define the rotation there; name another nod
 
 def unsupported(index: int, body: Body) -> Iterator[Problem]:
     """What a flexible body is or does that the sweeps do not know."""
-    if body.flexible is None:
+    if body.flexible is None or (inboard := body.flexible.inboard) is None:
         return
-    subject, path = f"body {body.name!r}", ("bodies", index, "flexible")
-    inboard, nodes = body.flexible.inboard, body.flexible.nodes
-    if inboard is None:
-        return
+    nodes = body.flexible.nodes
     sizes, k = np.abs(nodes.phi), nodes.index(inboard)
     moves = sizes[k].max(initial=0.0) > _FIXED * sizes.max(initial=0.0)         # if not, it turns as little
     if moves and not nodes.rotates[k]:
-        yield Problem(f"its inboard node {inboard!r} cannot carry its joint: {_NO_ROTATION}", subject, path)
+        text = f"its inboard node {inboard!r} cannot carry its joint: {_NO_ROTATION}"
+        yield Problem(text, f"body {body.name!r}", ("bodies", index, "flexible"))
 
 
 def mounting_defect(carrier: Body, place: Mounting) -> str:

@@ -194,10 +194,12 @@ class FlexibleRecipe(Description):
     """The keywords of a flexible body. Defaults are those of the maker, which gets only the keywords that were given."""
 
     files: ClassVar[tuple[str, ...]] = ()  # the keywords whose texts are names of files
+    maker: ClassVar[str] = ""  # of bough.flex; "": that with its noun
 
     def make(self) -> "FlexibleBody":
         """The body."""
-        raise NotImplementedError
+        body: FlexibleBody = getattr(flex, self.maker or self.noun)(**self.given())
+        return body
 
     def given(self) -> dict[str, Any]:
         """The keywords that were given, as plain data."""
@@ -295,6 +297,7 @@ class MatricesRecipe(FlexibleRecipe):
     """
 
     noun: ClassVar[str] = "matrices"
+    maker: ClassVar[str] = "from_matrices"
     files: ClassVar[tuple[str, ...]] = ("M", "K", "nodes", "geometric")
     M: Data
     K: Data
@@ -312,9 +315,6 @@ class MatricesRecipe(FlexibleRecipe):
     geometric: Matrices | None = None
     damping: Levels = 0.0
     variant: Variant = "full"
-
-    def make(self) -> "FlexibleBody":
-        return flex.from_matrices(**self.given())
 
 
 class ToolRecipe(FlexibleRecipe):
@@ -408,9 +408,6 @@ class SuperelementRecipe(FlexibleRecipe):
     variant: Variant | None = None
     origin: Vector | None = None
     units: Word = "SI"
-
-    def make(self) -> "FlexibleBody":
-        return flex.superelement(**self.given())
 
 
 _TOOLS = (CalculixRecipe, AbaqusRecipe, AnsysRecipe, NastranRecipe)

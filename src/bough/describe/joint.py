@@ -97,7 +97,7 @@ class Joint(Description):
     def _per_speed(cls, value: Any, info: ValidationInfo) -> Any:
         if value is None or not {"translations", "rotations"} <= info.data.keys():
             return None
-        values = _spread(value, _size(info.data))
+        values = _spread(signal, value, _size(info.data))
         if info.field_name in ("stiffness", "damping") and min(values) < 0:
             raise ValueError(f"is {shown(value)}; give numbers >= 0")
         if info.field_name == "rest" and info.data.get("stiffness") is None:
@@ -112,16 +112,11 @@ class Joint(Description):
     def _per_coordinate(cls, value: Any, info: ValidationInfo) -> Any:
         if value is None or not {"translations", "rotations"} <= info.data.keys():
             return None
-        size, given = _size(info.data), items(value)
-        if size == 0:
-            raise ValueError(f"is {shown(value)}, but a weld has no degree of freedom; leave it out")
-        if given is None:
-            if size > 1 and value != LOCKED:
-                raise ValueError(f"is {shown(value)}, but the joint has {size} dofs; give a list of {size}, None for a free one")
-            return (read_entry(value),) * size
-        if len(given) != size:
-            raise ValueError(f"is {shown(value)}, which has {len(given)} entries; give {size}, one for each dof")
-        return read_each(read_entry, given) if any(entry is not None for entry in given) else None
+        size = _size(info.data)
+        if items(value) is None and size > 1 and value != LOCKED:
+            raise ValueError(f"is {shown(value)}, but the joint has {size} dofs; give a list of {size}, None for a free one")
+        entries = _spread(read_entry, value, size)
+        return entries if any(entry is not None for entry in entries) else None
 
     @field_validator("q0", "v0", mode="before")
     @classmethod
@@ -246,16 +241,16 @@ def _size(fields: dict[str, Any]) -> int:
     return len(fields["translations"]) + (3 if fields["rotations"] == "spherical" else len(fields["rotations"]))
 
 
-def _spread(value: Any, size: int) -> tuple[Any, ...]:
-    """One value for each degree of freedom, out of one for all of them or a list."""
+def _spread(read: Callable[[Any], Any], value: Any, size: int) -> tuple[Any, ...]:
+    """One value for each degree of freedom, out of one for all of them or a list, each as `read` makes it."""
     if size == 0:
         raise ValueError(f"is {shown(value)}, but a weld has no degree of freedom; leave it out")
     given = items(value)
     if given is None:
-        return (signal(value),) * size
+        return (read(value),) * size
     if len(given) != size:
         raise ValueError(f"is {shown(value)}, which has {len(given)} entries; give {size}, one for each dof")
-    return read_each(signal, given)
+    return read_each(read, given)
 
 
 @cache

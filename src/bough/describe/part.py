@@ -211,6 +211,18 @@ def misnamed(system: SystemView, name: str, found: Sequence[Target]) -> str:
     return f"names no coordinate, joint or body of the system{nearest(name, known) or listed(all_speeds(system))}"
 
 
+def coordinate_fault(system: SystemView, name: str, *, exact: bool = False) -> str:
+    """Why a name is not that of one coordinate with a position; `exact`: its joint's name is none, even if it has one only."""
+    found = targets(system, name)
+    if len(found) != 1:
+        return misnamed(system, name, found)
+    if found[0].turns:
+        return f"belongs to a spherical rotation, which has no angles; {NO_ANGLES}"
+    if len(found[0].entries) != 1 or (exact and found[0].names != (name,)):
+        return f"names a whole joint; name one of its coordinates: {', '.join(found[0].names) or 'it has none'}"
+    return ""
+
+
 def listed(known: Sequence[str]) -> str:
     """The end of a message that lists the known names."""
     return "; there are " + (", ".join(known[:9]) + (", ..." if len(known) > 9 else "") or "none yet")

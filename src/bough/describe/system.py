@@ -68,10 +68,9 @@ def outline(system: SystemView) -> str:
     lines += [f"... and {len(carried) - _LONGEST} more"] if len(carried) > _LONGEST else []
     loose = (body for body in system.bodies.values() if body.name not in carried)
     lines += [f"? {_line(system, body)}, on {body.parent!r}" for body in islice(loose, _LONGEST)]
-    lines += [loop.label for loop in islice(system.loops.values(), _LONGEST)]
-    lines += [f"... and {len(system.loops) - _LONGEST} more loops"] if len(system.loops) > _LONGEST else []
-    lines += [coupling.label for coupling in islice(system.couplings.values(), _LONGEST)]
-    lines += [f"... and {len(system.couplings) - _LONGEST} more couplings"] if len(system.couplings) > _LONGEST else []
+    for key, parts in (("loops", system.loops), ("couplings", system.couplings)):
+        lines += [part.label for part in islice(parts.values(), _LONGEST)]
+        lines += [f"... and {len(parts) - _LONGEST} more {key}"] if len(parts) > _LONGEST else []
     return "\n".join(lines)
 
 

@@ -27,8 +27,6 @@ class Rates:
                              "constant mass instead")
         if model.holds:
             raise StateError(f"{', '.join(model.holds)} is held, and a function of x and u knows no time; let it be free")
-        if model.system.tanks:
-            raise StateError(f"system '{model.system.name}' has tanks, whose mass is not part of x here; describe them as bodies")
         self.model, self.nx = model, model.layout.nx
         places = ports_of(list(model.system.inputs.values()))
         self.ports = None if inputs is None else [i for name in inputs for i in range(places[name].start, places[name].stop)]
@@ -103,50 +101,35 @@ def dynamics(model: Model, *, inputs: Sequence[str] | None = None, name: str = "
         raise BoughError("CasADi is not installed; pip install \"bough[casadi]\"") from None
     rates = Rates(model, inputs)
 
-    def dense(rows: int, columns: int = 1) -> Any:
-        return casadi.Sparsity.dense(rows, columns)
+    class Dense(casadi.Callback):
+        """A function of vectors that returns dense matrices of nx rows."""
 
-    class Jacobian(casadi.Callback):
-        """Of x, u and the value there: the Jacobians by x and by u."""
-
-        def __init__(self, own: str, options: Any) -> None:
+        def __init__(self, own: str, options: Any, sizes: tuple[int, ...], columns: tuple[int, ...]) -> None:
             casadi.Callback.__init__(self)
+            self.sizes, self.columns = sizes, columns
+            self.kept: list[Any] = []                                           # CasADi does not keep them alive
             self.construct(own, options)
 
         def get_n_in(self) -> int:
-            return 3
+            return len(self.sizes)
 
         def get_n_out(self) -> int:
-            return 2
+            return len(self.columns)
 
         def get_sparsity_in(self, i: int) -> Any:
-            return dense((rates.nx, rates.nu, rates.nx)[i])
+            return casadi.Sparsity.dense(self.sizes[i], 1)
 
         def get_sparsity_out(self, i: int) -> Any:
-            return dense(rates.nx, (rates.nx, rates.nu)[i])
+            return casadi.Sparsity.dense(rates.nx, self.columns[i])
+
+    class Jacobian(Dense):
+        """Of x, u and the value there: the Jacobians by x and by u."""
 
         def eval(self, given: Any) -> Any:
             return list(map(casadi.DM, rates.jacobians(*(np.asarray(each, float).ravel() for each in given[:2]))))
 
-    class Dynamics(casadi.Callback):
+    class Dynamics(Dense):
         """x' of x and u."""
-
-        def __init__(self) -> None:
-            casadi.Callback.__init__(self)
-            self.kept: list[Any] = []                                           # CasADi does not keep them alive
-            self.construct(name, {})
-
-        def get_n_in(self) -> int:
-            return 2
-
-        def get_n_out(self) -> int:
-            return 1
-
-        def get_sparsity_in(self, i: int) -> Any:
-            return dense((rates.nx, rates.nu)[i])
-
-        def get_sparsity_out(self, i: int) -> Any:
-            return dense(rates.nx)
 
         def eval(self, given: Any) -> Any:
             return [casadi.DM(rates.value(*(np.asarray(each, float).ravel() for each in given)))]
@@ -155,7 +138,7 @@ def dynamics(model: Model, *, inputs: Sequence[str] | None = None, name: str = "
             return True
 
         def get_jacobian(self, own: str, inames: Any, onames: Any, options: Any) -> Any:
-            self.kept.append(Jacobian(own, options))
+            self.kept.append(Jacobian(own, options, (rates.nx, rates.nu, rates.nx), (rates.nx, rates.nu)))
             return self.kept[-1]
 
-    return Dynamics()
+    return Dynamics(name, {}, (rates.nx, rates.nu), (1,))

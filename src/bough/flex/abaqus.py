@@ -64,7 +64,7 @@ def _beside(path: Path, given: str | Path | None, kind: str) -> Path:
 
 def _table(path: Path, kind: str) -> Array:
     """The rows of a matrix file: 3 columns (row, column, value) or 5 (node, dof, node, dof, value)."""
-    lines = [line for line in read_text(path, _SOURCE, _REMEDY).splitlines() if _is_data(line)]
+    lines = [line for line in read_text(path, _SOURCE, _REMEDY).splitlines() if line.strip() and line.lstrip()[0] not in "*%"]
     columns = len(_numbers(lines[0])) if lines else 0
     try:
         values = np.array(_numbers(" ".join(lines)), dtype=float)
@@ -79,10 +79,6 @@ def _table(path: Path, kind: str) -> Array:
     if not np.isfinite(rows).all() or (places != np.floor(places)).any() or (np.abs(places) > 2**31).any():
         raise _wrong(f"{path.name} has a wrong number of a node or dof, or no finite entry; export it again")
     return rows
-
-
-def _is_data(line: str) -> bool:
-    return bool(line.strip()) and not line.lstrip().startswith(("*", "%"))
 
 
 def _numbers(line: str) -> list[str]:

@@ -12,7 +12,7 @@ from bough.flex.deck import Deck, with_mesh
 from bough.flex.exported import Exported, Places, labelled, with_missing
 from bough.flex.finite_elements import COMPONENTS, FiniteElements, rigid_motion
 from bough.flex.integrals import Array
-from bough.flex.matrix_files import HEAD, read_harwell_boeing, read_matrix_market
+from bough.flex.matrix_files import HEAD, both_triangles, read_harwell_boeing, read_matrix_market
 from bough.flex.reduction import stiffness_share
 from bough.flex.texts import read_text, refusals
 from bough.flex.units import units as units_of
@@ -69,14 +69,7 @@ def _matrix(path: Path, what: str) -> Any:
                      f"({' '.join(str(error).split())[:100]}); export it again") from None
     lower = tril(found, -1)
     one_sided = abs(found - tril(found)).sum() == 0.0 or lower.nnz == 0
-    whole = found + found.T - _diagonal(found) if one_sided and found.nnz > found.shape[0] else found
-    return csr_array(whole, dtype=float)
-
-
-def _diagonal(matrix: Any) -> Any:
-    from scipy.sparse import diags_array
-
-    return diags_array(matrix.diagonal())
+    return csr_array(both_triangles(found) if one_sided and found.nnz > found.shape[0] else found, dtype=float)
 
 
 def _nodes(path: Path) -> tuple[Array, Array, Array]:

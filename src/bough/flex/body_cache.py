@@ -15,18 +15,12 @@ from bough.flex.flexible_body import FlexibleBody
 def body_key(model: FiniteElements, options: Mapping[str, Any]) -> str:
     """The key of a model and options: a hash of matrices, positions, attachments and options."""
     found = sha256(__version__.encode())
-    for matrix in (model.mass, model.stiffness, model.links):
-        if matrix is not None:
-            for part in (matrix.tocsr().indptr, matrix.tocsr().indices, matrix.tocsr().data):
-                _add(found, part)
-    for array in (model.position, model.held, model.dependent, model.lines, model.faces):
-        _add(found, array)
+    _add(found, [each for each in (model.mass, model.stiffness, model.links) if each is not None])
+    _add(found, [model.position, model.held, model.dependent, model.lines, model.faces])
     for place in model.attachments:
         found.update(repr((place.name, place.nodes)).encode())
     found.update(repr((model.inboard, model.dofs_per_node)).encode())
-    for name, value in sorted(options.items()):
-        found.update(name.encode())
-        _add(found, value)
+    _add(found, dict(sorted(options.items())))
     return found.hexdigest()
 
 
@@ -44,8 +38,7 @@ def _add(found: Any, value: Any) -> None:
             _add(found, entry)
     elif hasattr(value, "tocsr"):
         matrix = value.tocsr()
-        for part in (matrix.indptr, matrix.indices, matrix.data):
-            _add(found, part)
+        _add(found, [matrix.indptr, matrix.indices, matrix.data])
     else:
         found.update(repr(value).encode())
 

@@ -17,7 +17,6 @@ from bough.flex.finite_elements import (
     FiniteElements,
     GeometricOf,
     PointRule,
-    RecoverOf,
     attachments,
     body_origin,
     rigid_motion,
@@ -84,7 +83,9 @@ class Exported:
         for name, given in (places.get("spiders") or {}).items():
             structure, chosen[name] = structure.with_spider(name, given)
         model = structure._assembled(chosen, places.get("inboard"), places.get("origin"), mass, geometric)
-        return replace(model, notes=(*model.notes, *_grounded(model)))
+        from bough.flex.structure_check import grounding_of
+
+        return replace(model, notes=(*model.notes, *grounding_of(model)[1]))
 
     def with_spider(self, name: str, given: Any) -> tuple[Exported, int]:
         """The structure with one more node, rigidly connected to others: their numbers, or {nodes: [...], at: (x, y, z)}. [B 71]"""
@@ -176,13 +177,11 @@ class Exported:
             geometric_of=geometric,
             lines=self.lines,
             faces=self.faces,
-            recover=self._recovering(position) if self.solids else None,
+            recover=(lambda shapes, wanted: recover_solids(self.solids, position, shapes, self.per_node, wanted)) if self.solids
+            else None,
             labels=self.labels,
             notes=self.notes,
         )
-
-    def _recovering(self, position: Array) -> RecoverOf:
-        return lambda shapes, wanted: recover_solids(self.solids, position, shapes, self.per_node, wanted)
 
     def _empty(self, links: Any) -> Array:
         """Dofs that have neither stiffness nor mass, their own or of those that follow them: solids' rotations, drilling."""
@@ -242,12 +241,6 @@ class Exported:
         if mass is not None and abs(found[0] - mass) > SAME_MASS * abs(mass):
             raise DescriptionError(f"{self.source}: mass is {mass:.6g} kg but the mass matrix holds {found[0]:.6g} kg; check the "
                                    "units of M, or correct mass")
-
-
-def _grounded(model: FiniteElements) -> list[str]:
-    from bough.flex.structure_check import grounding_of
-
-    return grounding_of(model)[1]
 
 
 def without_spiders(source: str, places: Places) -> tuple[Mapping[str, Any] | None, str | None, Any]:

@@ -53,6 +53,14 @@ def attachments(chosen: Mapping[str, Any], position: Array, dofs_per_node: int) 
     return tuple(attachment(name, nodes, position, dofs_per_node) for name, nodes in chosen.items())
 
 
+def nodes_at(places: Sequence[Attachment], shapes: Array) -> Nodes:
+    """Attachments under modes given by the dofs of their model (dofs, n)."""
+    moved = np.array([each.gather @ shapes for each in places]).reshape(len(places), 6, shapes.shape[1])
+    position = np.array([each.position for each in places]).reshape(-1, 3)
+    names, turns = tuple(each.name for each in places), tuple(each.rotates for each in places)
+    return Nodes(names, position, moved[:, :3], moved[:, 3:], turns)
+
+
 def body_origin(origin: Any, inboard: str | None, chosen: Mapping[str, Any], position: Array, dofs_per_node: int) -> Array:
     """The origin of the body frame (3,): the one given, or else the inboard place, or that of the coordinates."""
     if inboard is not None and inboard not in chosen:
@@ -233,10 +241,7 @@ class FiniteElements:
 
     def nodes(self, shapes: Array) -> Nodes:
         """The attachments under modes given by their dofs (dofs, n)."""
-        moved = np.array([each.gather @ shapes for each in self.attachments]).reshape(len(self.attachments), 6, shapes.shape[1])
-        place = np.array([each.position for each in self.attachments]).reshape(-1, 3)
-        names = tuple(each.name for each in self.attachments)
-        return Nodes(names, place, moved[:, :3], moved[:, 3:], tuple(each.rotates for each in self.attachments))
+        return nodes_at(self.attachments, shapes)
 
     def integrals(self, shapes: Array) -> ModalIntegrals:
         """The modal integrals under modes given by their dofs (dofs, n)."""

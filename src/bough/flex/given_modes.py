@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from bough.errors import DescriptionError
-from bough.flex.finite_elements import attachments, body_origin, rigid_motion
+from bough.flex.finite_elements import attachments, body_origin, nodes_at, rigid_motion
 from bough.flex.flexible_body import FlexibleBody, damping_matrix
-from bough.flex.integrals import Array, MassPoints, ModalIntegrals, Nodes, Outline
+from bough.flex.integrals import Array, MassPoints, ModalIntegrals, Outline, tilde
 from bough.flex.recovery import given_recovery, in_units, is_given, with_given_points
 from bough.flex.units import units as units_of
 
@@ -101,7 +101,7 @@ class GivenModes:
     def _mean_axes(self) -> GivenModes:
         """Free modes carry no momentum: what the nodal masses give them is removed, if it is small."""
         known = ModalIntegrals.from_points(self.points())
-        rigid = np.block([[known.m * np.eye(3), -_tilde(known.s0)], [_tilde(known.s0), known.I0]])
+        rigid = np.block([[known.m * np.eye(3), -tilde(known.s0)], [tilde(known.s0), known.I0]])
         momentum = np.hstack([known.t, known.h]).T
         motion = np.linalg.lstsq(rigid, momentum, rcond=1e-12)[0]
         share = np.sqrt(np.maximum(np.einsum("ir,ir->r", momentum, motion), 0.0) / np.maximum(np.diagonal(known.Mff), 1e-300))
@@ -129,11 +129,8 @@ class GivenModes:
         scale = vectors @ np.diag(1 / np.sqrt(values)) @ vectors.T  # nearest modes that are orthonormal by the nodal masses
         points = replace(points, phi=points.phi @ scale, psi=points.psi @ scale)
         angular = 2 * np.pi * self.frequencies
-        found = attachments(self.attach, self.position, 6)
         flat = np.concatenate([points.phi, points.psi], axis=1).reshape(-1, len(angular))
-        moved = np.array([each.gather @ flat for each in found]).reshape(len(found), 6, len(angular))
-        place = np.array([each.position for each in found]).reshape(-1, 3)
-        nodes = Nodes(tuple(self.attach), place, moved[:, :3], moved[:, 3:], tuple(each.rotates for each in found))
+        nodes = nodes_at(attachments(self.attach, self.position, 6), flat)
         mixed = np.zeros((0, len(angular))) if self.mixed is None else self.mixed @ scale
         return FlexibleBody(
             integrals=ModalIntegrals.from_points(points),
@@ -165,12 +162,6 @@ class GivenModes:
                 raise DescriptionError(f"{self.source}: mode {worst} has the modal mass {mass[worst, worst]:.6g} by the nodal "
                                        f"masses, but {self.modal_mass[worst]:.6g} is given; give all masses of the model, in the "
                                        "same units")
-
-
-def _tilde(vector: Array) -> Array:
-    from bough.flex.integrals import tilde
-
-    return tilde(vector)
 
 
 def from_modes(
@@ -206,13 +197,7 @@ def from_modes(
     place = np.asarray(nodes, dtype=float).reshape(-1, 3)
     moved, weight, hertz = (np.asarray(each, dtype=float) for each in (shapes, masses, frequencies))
     count = len(place)
-    if (
-        moved.ndim != 3
-        or moved.shape[0] != count
-        or moved.shape[1] not in (3, 6)
-        or moved.shape[2] != len(hertz)
-        or weight.shape != (count,)
-    ):
+    if moved.shape not in ((count, 3, len(hertz)), (count, 6, len(hertz))) or weight.shape != (count,):
         raise DescriptionError(f"from_modes: {count} nodes, {len(hertz)} frequencies, shapes {moved.shape}, masses {weight.shape}; "
                                f"give shapes ({count}, 3 or 6, {len(hertz)}) and masses ({count},)")
     if (weight < 0).any():

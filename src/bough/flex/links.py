@@ -144,16 +144,12 @@ def eliminate(links: Sequence[Link], size: int, keep: Array) -> tuple[Array, Any
     chain = (eye_array(len(dependent)) - follow[dependent][:, dependent]).tocsc()  # links of links
     try:
         direct = follow[dependent][:, free]
-        solved = csr_array(splu(chain).solve(direct.toarray())) if _chained(chain) else direct
+        solved = csr_array(splu(chain).solve(direct.toarray())) if chain.nnz > chain.shape[0] else direct
     except RuntimeError:
         raise DescriptionError(f"{owner[int(dependent[0])]}: rigid elements follow each other in a circle; break it") from None
     whole = csr_array((np.ones(len(free)), (free, free)), shape=(size, size))
     solved = solved.tocoo()
     return dependent, (whole + csr_array((solved.data, (dependent[solved.coords[0]], free[solved.coords[1]])), shape=(size, size)))
-
-
-def _chained(matrix: Any) -> bool:
-    return bool(matrix.nnz > matrix.shape[0])
 
 
 def _without(link: Link, keep: set[int]) -> Link:

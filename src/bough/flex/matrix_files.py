@@ -52,6 +52,13 @@ def mirrored(row: Array, column: Array, data: Array, sign: float = 1.0) -> tuple
     return rows, columns, np.concatenate([data, sign * data[off]])
 
 
+def both_triangles(matrix: Any) -> Any:
+    """The symmetric matrix of which one triangle is given."""
+    from scipy.sparse import csr_array, diags_array
+
+    return csr_array(matrix + matrix.T - diags_array(matrix.diagonal()))
+
+
 def _coordinates(values: Any, sizes: list[int]) -> tuple[Any, Any, Any]:
     if len(values) != 3 * sizes[2]:
         raise ValueError(f"it holds {len(values) / 3:g} entries where its head says {sizes[2]}")
@@ -84,7 +91,7 @@ def read_harwell_boeing(text: str) -> Any:
     array([[ 1. , -0.5],
            [-0.5,  2. ]])
     """
-    from scipy.sparse import csc_array, diags_array
+    from scipy.sparse import csc_array
 
     lines = text.splitlines()
     if len(lines) < 5:
@@ -104,7 +111,7 @@ def read_harwell_boeing(text: str) -> Any:
     if pointers[0] != 0 or pointers[-1] != entries or places.min(initial=0) < 0 or places.max(initial=0) >= rows:
         raise ValueError("its pointers and rows do not fit its sizes")
     found = csc_array((values, places, pointers), shape=(rows, columns))
-    return (found + found.T - diags_array(found.diagonal())).tocsr() if kind[1] == "S" else found.tocsr()
+    return both_triangles(found) if kind[1] == "S" else found.tocsr()
 
 
 def _values(lines: list[str], form: str, wanted: int) -> Array:

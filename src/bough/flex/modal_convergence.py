@@ -7,14 +7,12 @@ from typing import Any
 import numpy as np
 
 from bough.flex.factors import SymmetricFactor
-from bough.flex.finite_elements import FiniteElements
+from bough.flex.finite_elements import COMPONENTS, FiniteElements
 from bough.flex.geometric import determinate_support, static_solver
 from bough.flex.integrals import Array
 from bough.flex.reduction import fixed_dofs, is_free, mode_shapes, natural_modes
 from bough.flex.static_shapes import load_vectors, rigid_acceleration, static_shapes, strain_orthonormal
 from bough.progress import working
-
-DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,7 +40,7 @@ class ConvergenceReport:
         return np.cumsum(self.effective_mass, axis=0)
 
     def __repr__(self) -> str:
-        head = f"{'modes':>5} {'Hz':>10} {'freq err':>9} " + " ".join(f"{name:>6}" for name in DIRECTIONS) + f" {'static err':>11}"
+        head = f"{'modes':>5} {'Hz':>10} {'freq err':>9} " + " ".join(f"{name:>6}" for name in COMPONENTS) + f" {'static err':>11}"
         loads = " | load err " + " ".join(f"{name[:9]:>9}" for name in self.places) if len(self.places) > 1 or self.added else ""
         rows = [head + loads]
         for r, hertz in enumerate(self.frequencies):

@@ -12,12 +12,12 @@ from bough.flex.nastran_cards import (
     NO_CONTROL,
     Card,
     CaseControl,
+    cards_by_name,
     case_control,
     field_of,
     integer,
     listed,
     number,
-    read_cards,
     wrong,
 )
 
@@ -82,11 +82,9 @@ class Bulk:
 
 def read_bulk(path: Path) -> Bulk:
     """The bulk data of a file and of those it includes."""
-    cards: dict[str, list[Card]] = {}
-    for card in read_cards(path):
-        cards.setdefault(card[0], []).append(card)
+    cards = cards_by_name(path)
     frames = _frames(cards)
-    default = next((card for card in cards.get("GRDSET", [])), ["GRDSET"])
+    default = next(iter(cards.get("GRDSET", [])), ["GRDSET"])
     grids: dict[int, tuple[Array, Array, str]] = {}
     for card in cards.get("GRID", []):
         given = [field_of(card, i) or (field_of(default, i) if i in (2, 6, 7) else "") for i in range(8)]

@@ -42,6 +42,14 @@ def read_cards(path: Path) -> Iterator[Card]:
         yield from (card for card in each if each is chosen or chosen is None or card[0] in _EVERYWHERE)
 
 
+def cards_by_name(path: Path) -> dict[str, list[Card]]:
+    """The same by their names."""
+    found: dict[str, list[Card]] = {}
+    for card in read_cards(path):
+        found.setdefault(card[0], []).append(card)
+    return found
+
+
 class CaseControl(NamedTuple):
     """The sets of supports and of multipoint constraints that are selected; None: the file has no case control."""
 

@@ -11,7 +11,7 @@ from bough.flex.exported import block_parts
 from bough.flex.integrals import Array, inertia_of
 from bough.flex.nastran_bulk import Bulk, frame_named
 from bough.flex.nastran_cards import Card, field_of, integer, number, wrong
-from bough.flex.nastran_op2 import require_pynastran
+from bough.flex.nastran_op2 import quietly, require_pynastran
 
 _ELEMENTS = (
     "CBAR", "CBEAM", "CBEND", "CROD", "CONROD", "CTUBE", "CQUAD4", "CQUAD8", "CQUADR", "CQUAD", "CTRIA3", "CTRIA6", "CTRIAR",
@@ -60,12 +60,10 @@ def _left_out(bulk: Bulk) -> list[str]:
 
 # ---- concentrated masses ---------------------------------------------------------------------------------------------------
 def _concentrated(bulk: Bulk) -> Iterator[Lump]:
-    for card in bulk.cards.get("CONM2", []):
-        [row] = bulk.rows([integer(card[2], card)], f"CONM2 {card[1]}")
-        yield (int(card[2]), *_conm2(bulk, card, bulk.position[row]))
-    for card in bulk.cards.get("CONM1", []):
-        [row] = bulk.rows([integer(card[2], card)], f"CONM1 {card[1]}")
-        yield (int(card[2]), *_conm1(bulk, card, bulk.position[row]))
+    for kind, lump in (("CONM2", _conm2), ("CONM1", _conm1)):
+        for card in bulk.cards.get(kind, []):
+            [row] = bulk.rows([integer(card[2], card)], f"{kind} {card[1]}")
+            yield (int(card[2]), *lump(bulk, card, bulk.position[row]))
 
 
 def _conm2(bulk: Bulk, card: Card, place: Array) -> tuple[float, Array, Array]:
@@ -116,13 +114,9 @@ def _element_lumps(bulk: Bulk) -> Iterator[Lump]:
 
 def _elements(bulk: Bulk) -> Any:
     """The elements of the bulk data with their properties, as pyNastran holds them; other entries do not concern it."""
-    import contextlib
-    import io
-
     from pyNastran.bdf.bdf import BDF
 
-    silent = io.StringIO()
-    with TemporaryDirectory() as folder, contextlib.redirect_stdout(silent), contextlib.redirect_stderr(silent):
+    with TemporaryDirectory() as folder, quietly():
         path = Path(folder) / "elements.bdf"
         cards = [card for kind in (*_THEIRS, *_ELEMENTS) for card in bulk.cards.get(kind, [])]
         path.write_text("\n".join(map(_free_field, cards)), encoding="latin-1")

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bough.flex.matrix_files import both_triangles
 from bough.flex.nastran_bulk import Bulk
-from bough.flex.nastran_cards import Card, field_of, integer, listed, number, read_cards, wrong
+from bough.flex.nastran_cards import Card, cards_by_name, field_of, integer, listed, number, wrong
 from bough.flex.nastran_op2 import op2_matrices
 from bough.flex.nastran_op4 import read_op4
 
@@ -35,10 +36,7 @@ def read_matrices(bulk: Bulk, path: Path | None, op2: Path | None) -> dict[str, 
     elif path is not None and _is_op4(path):
         given = {name: _only(path, name, each) for name, each in read_op4(path).items() if name in WANTED}
     elif path is not None:
-        cards: dict[str, list[Card]] = {}
-        for card in read_cards(path):
-            cards.setdefault(card[0], []).append(card)
-        known |= read_dmig(cards)
+        known |= read_dmig(cards_by_name(path))
     if op2 is not None:
         given |= op2_matrices(op2, WANTED)
     return known | {name: _of_rows(bulk, name, each) for name, each in given.items() if name in WANTED and _square(each)}
@@ -82,7 +80,7 @@ def _square(matrix: Any) -> bool:
 # ---- rows of matrices that do not name theirs ------------------------------------------------------------------------------
 def _of_rows(bulk: Bulk, name: str, matrix: Any) -> Dmig:
     """A matrix whose rows are the set of dofs that has its size: all, those of EXTRN, those of ASET, those without supports."""
-    from scipy.sparse import csr_array, diags_array, tril, triu
+    from scipy.sparse import csr_array, tril, triu
 
     sets = {what: rows for what, rows in _row_sets(bulk).items() if rows}
     rows = next((each for each in sets.values() if len(each) == matrix.shape[0]), None)
@@ -97,7 +95,7 @@ def _of_rows(bulk: Bulk, name: str, matrix: Any) -> Dmig:
         found = found.real
     found = csr_array(found, dtype=float)
     if any(abs(each(found, k)).sum() == 0.0 for each, k in ((tril, -1), (triu, 1))) and found.nnz > found.shape[0]:
-        found = csr_array(found + found.T - diags_array(found.diagonal()))  # one triangle stands for both
+        found = both_triangles(found)  # one triangle stands for both
     return Dmig(rows, found)
 
 

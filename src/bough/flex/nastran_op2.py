@@ -161,7 +161,7 @@ def _pass_over(reader: Any) -> None:
 
 
 @contextlib.contextmanager
-def _quietly() -> Iterator[None]:
+def quietly() -> Iterator[None]:
     """pyNastran prints what it cannot read."""
     silent = io.StringIO()
     with contextlib.redirect_stdout(silent), contextlib.redirect_stderr(silent), warnings.catch_warnings():
@@ -178,8 +178,7 @@ def read_op2(path: Path) -> Any:
     try:
         return _read(OP2, path, _RESULTS)
     except (Exception, SystemExit) as reason:  # whatever is wrong with the file
-        first = (str(reason).strip().splitlines() or [type(reason).__name__])[0][:100]
-        raise wrong(f"{path.name} is not a complete OP2 file ({first}); {_END}") from None
+        raise wrong(f"{path.name} is not a complete OP2 file ({_first_line(reason)}); {_END}") from None
 
 
 def bulk_of_op2(path: Path) -> Bulk:
@@ -196,18 +195,22 @@ def bulk_of_op2(path: Path) -> Bulk:
             for corner in ("T1", "T2", "T3", "T4"):                 # a thickness below zero stands for that of the property
                 if (getattr(element, corner, None) or 0.0) < 0:
                     setattr(element, corner, None)
-        with TemporaryDirectory() as folder, _quietly():
+        with TemporaryDirectory() as folder, quietly():
             model.write_bdf(str(Path(folder) / "bulk.bdf"), size=16, is_double=False, interspersed=False)
             return read_bulk(Path(folder) / "bulk.bdf")
     except DescriptionError:
         raise
     except (Exception, SystemExit) as reason:
-        first = (str(reason).strip().splitlines() or [type(reason).__name__])[0][:100]
-        raise wrong(f"{path.name} has no bulk data that can be read ({first}); give the bulk data, and op2={path.name!r}") from None
+        raise wrong(f"{path.name} has no bulk data that can be read ({_first_line(reason)}); give the bulk data, and "
+                    f"op2={path.name!r}") from None
+
+
+def _first_line(reason: BaseException) -> str:
+    return (str(reason).strip().splitlines() or [type(reason).__name__])[0][:100]
 
 
 def _read(kind: Any, path: Path, tables: re.Pattern[bytes]) -> Any:
-    with _quietly():
+    with quietly():
         model = kind(debug=None, log=None, mode=None)
         model.include_exclude_results(include_results=["eigenvectors", "eigenvalues"])
         model.generalized_tables = _PassedOver(tables)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bough.errors import DescriptionError
-from bough.flex.finite_elements import FiniteElements
+from bough.flex.finite_elements import COMPONENTS, FiniteElements, rigid_motion
 from bough.flex.integrals import Array, ModalIntegrals, axial, inertia_of
 from bough.flex.reduction import NEARLY_UNSTRAINED, natural_modes, required_inboard, stiffness_share
 from bough.progress import working
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from bough.flex.given_modes import GivenModes
     from bough.flex.superelements import Superelement
 
-DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
 _AGREE = 1e-3  # relative: declared mass properties
 _ZERO_MODE = 1e-6  # of the square of the frequency of the first elastic mode
 
@@ -50,7 +49,7 @@ class StructureCheck:
             if len(values):
                 rows.append((label, f"{', '.join(f'{each:.6g}' for each in values)} Hz"))
         if self.left_out is not None:
-            parts = ", ".join(f"{name} {100 * each:.2g} %" for name, each in zip(DIRECTIONS, self.left_out, strict=True))
+            parts = ", ".join(f"{name} {100 * each:.2g} %" for name, each in zip(COMPONENTS, self.left_out, strict=True))
             rows.append(("left out", f"by {len(self.fixed)} fixed modes, of the mass that can move: {parts}"))
         for label, lines in (("notes", self.notes), ("PROBLEMS", self.problems)):
             rows += [(label if i == 0 else "", line) for i, line in enumerate(lines)]
@@ -85,10 +84,12 @@ def check_structure(model: FiniteElements, *, modes: int = 10, mass: float | Non
 
 def mass_properties(model: FiniteElements) -> tuple[float, Array, Array]:
     """Mass, mass center, and inertia about it, by rigid motions of the mass matrix."""
-    from bough.flex.finite_elements import rigid_motion
+    return _rigid_mass(model.mass, rigid_motion(model.position, model.dofs_per_node))
 
-    rigid = rigid_motion(model.position, model.dofs_per_node)
-    square = rigid.T @ (model.mass @ rigid)
+
+def _rigid_mass(matrix: Any, rigid: Array) -> tuple[float, Array, Array]:
+    """The same of a mass matrix, and of six rigid motions of its coordinates."""
+    square = rigid.T @ (matrix @ rigid)
     mass = float(np.trace(square[:3, :3]) / 3)
     center = axial(square[:3, 3:]) / 2 / mass
     return mass, center, np.asarray(square[3:, 3:] - mass * inertia_of(np.outer(center, center)))
@@ -126,7 +127,7 @@ def grounding_of(model: FiniteElements) -> tuple[Array, list[str]]:
         energy = rigid[:, i] * force[:, i]
         worst = [model.dof_name(int(dof)) for dof in np.argsort(-np.abs(energy))[:3]]
         square = float(rigid[:, i] @ force[:, i]) / max(float(rigid[:, i] @ (model.mass @ rigid[:, i])), 1e-300)
-        problems.append(f"rigid motion {DIRECTIONS[i]} is not free ({np.sqrt(max(square, 0.0)) / (2 * np.pi):.3g} Hz): grounded at "
+        problems.append(f"rigid motion {COMPONENTS[i]} is not free ({np.sqrt(max(square, 0.0)) / (2 * np.pi):.3g} Hz): grounded at "
                         f"{'; '.join(worst)}; take off supports and springs to ground, or correct units and places of nodes")
     return share, problems
 
@@ -193,10 +194,7 @@ def _left_out(body: FlexibleBody, given: GivenModes) -> Array:
 def check_superelement(given: Superelement, *, modes: int = 10, mass: float | None = None) -> StructureCheck:
     """The same of reduced matrices, the first `modes` of their frequencies; what they do not determine is in the notes."""
     rigid = given.rigid_motion()
-    square = rigid.T @ given.mass @ rigid
-    found = float(np.trace(square[:3, :3]) / 3)
-    center = axial(square[:3, 3:]) / 2 / found
-    tensor = square[3:, 3:] - found * inertia_of(np.outer(center, center))
+    found, center, tensor = _rigid_mass(given.mass, rigid)
     problems = _declared(found, center, tensor, mass, None, None)
     grounding = stiffness_share(given.stiffness, rigid)
     free = fixed = np.zeros(0)

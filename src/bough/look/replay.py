@@ -27,18 +27,14 @@ def view(report: Report, path: str | PathLike[str] | None = None, *, open: bool 
     with working(f"replay of {report.facts.system_name}") as bar:
         shown = frames_of(report, run, frames, columns_of(report), lambda done: bar(0.5 * done))
         buffers = Buffers()
-        _write(target, page(scene(report, shown, buffers), buffers))
+        text = page(scene(report, shown, buffers), buffers)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            write_text(target, text)
+        except OSError as error:
+            raise StateError(f"{target}: cannot be written ({error.strerror}); give another path") from None
     made = Replay(target, len(shown.time), shown.of_samples)
     notebook = "ipykernel" in sys.modules                           # a Jupyter kernel shows the replay itself
     if open if open is not None else path is None and not notebook:
         made.open()
     return made
-
-
-def _write(target: Path, text: str) -> None:
-    """The file appears when it is complete."""
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        write_text(target, text)
-    except OSError as error:
-        raise StateError(f"{target}: cannot be written ({error.strerror}); give another path") from None

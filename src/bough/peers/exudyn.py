@@ -34,7 +34,6 @@ with redirect_stdout(StringIO()):
     from exudyn.FEM import FEMinterface, ObjectFFRFreducedOrderInterface
 
 NOW, START = exu.ConfigurationType.Current, exu.ConfigurationType.Initial
-LIE_GROUP, QUATERNION = exu.NodeType.RotationRotationVector, exu.NodeType.RotationEulerParameters
 OUT, METHOD, LINEAR = exu.OutputVariableType, exu.DynamicSolverType, exu.LinearSolverType
 TRIANGLE = np.array([[0.0, 1.0, 0.0], [0.0, -0.5, 0.75**0.5], [0.0, -0.5, -(0.75**0.5)]])
 
@@ -55,28 +54,32 @@ class Exudyn:
     meshes     {body: finite-element model}: bodies to be made of their solid elements, with cantilever modes of Exudyn's own
     joints     "constraint" (multipliers); "spring": stiff springs, for explicit solvers, which want ordinary equations
     gravity    "exact", or "own": Exudyn's load
-    rotation   LIE_GROUP (three rotation coordinates), or QUATERNION (four, with a constraint)
+
+    Attitudes have three coordinates, of its Lie group.
     """
 
-    def __init__(self, system, *, meshes=None, joints="constraint", gravity="exact", rotation=LIE_GROUP, tangent=False):
+    def __init__(self, system, *, meshes=None, joints="constraint", gravity="exact", tangent=False):
         if not expressible(system, meshes or ()):
             raise ValueError(f"system '{system.name}': Exudyn has no such bodies or joints; see bough.peers.exudyn.expressible")
         self.system, self.model, self.solver = system, system.compile(), None
-        self.rotation, self.tangent, self.joints = rotation, tangent, joints
+        self.tangent, self.joints = tangent, joints
         exu.config.printToConsole = False
         self.container = exu.SystemContainer()
         self.mbs = self.container.AddSystem()
         self.ground = self.mbs.AddObject(items.ObjectGround())
         self.bodies = {name: self.add_body(body, (meshes or {}).get(name), gravity) for name, body in system.bodies.items()}
         self.hinges = {name: self.add_joint(body) for name, body in system.bodies.items()}
-        self.sensors = self.add_sensors()
+        self.measure()
         self.mbs.Assemble()
+
+    def measure(self):
+        """Add sensors: none."""
 
     # ---- bodies and joints -------------------------------------------------------------------------------------------
     def add_body(self, body, mesh, gravity):
         flexible, g = body.flexible, np.asarray(self.system.gravity, float)
         fem, numbers = mesh_of_points(flexible) if mesh is None else mesh_of_elements(mesh, flexible.n_modes)
-        reduced = ObjectFFRFreducedOrderInterface(fem, rigidBodyNodeType=self.rotation)
+        reduced = ObjectFFRFreducedOrderInterface(fem, rigidBodyNodeType=exu.NodeType.RotationRotationVector)
         if mesh is None:
             reduced.stiffnessMatrixReduced, turn = flexible.K.copy(), np.eye(flexible.n_modes)
         else:
@@ -123,17 +126,6 @@ class Exudyn:
         stiffness = 1e6*np.diag([1.0, 1.0, 1.0, 1.0, 1.0, 0.0])
         return self.mbs.AddObject(items.ObjectConnectorRigidBodySpringDamper(markerNumbers=markers, stiffness=stiffness))
 
-    def add_sensors(self):
-        """{(body, what): sensor}: the joint's angle, the modal coordinates, the place of each node."""
-        keep, found = {"storeInternal": True, "writeToFile": False}, {}
-        for name, made in self.bodies.items():
-            found[name, "angle"] = items.SensorObject(objectNumber=self.hinges[name], outputVariableType=OUT.Rotation, **keep)
-            found[name, "modes"] = items.SensorNode(nodeNumber=made.modes, outputVariableType=OUT.Coordinates, **keep)
-            for node in made.numbers:
-                place = self.marker(name, node)
-                found[name, node] = items.SensorMarker(markerNumber=place, outputVariableType=OUT.Position, **keep)
-        return {key: self.mbs.AddSensor(sensor) for key, sensor in found.items()}
-
     # ---- states ------------------------------------------------------------------------------------------------------
     def coordinates(self, q, v):
         """Exudyn's coordinates and their rates in a state of ours."""
@@ -141,16 +133,10 @@ class Exudyn:
         x, rate = np.zeros(size), np.zeros(size)
         for k, (name, made) in enumerate(self.bodies.items()):
             C, at, (eta, etadot) = frames.attitude[0, k], self.rows(made.frame), self.modal(name, q, v)
-            angles, angle_rates = self.attitude_coordinates(C, C.T @ frames.rate[0, k])
-            x[at], rate[at] = np.r_[frames.position[0, k], angles], np.r_[frames.velocity[0, k], angle_rates]
+            x[at] = np.r_[frames.position[0, k], Rotation.from_matrix(C).as_rotvec()]
+            rate[at] = np.r_[frames.velocity[0, k], C.T @ frames.rate[0, k]]
             x[self.rows(made.modes)], rate[self.rows(made.modes)] = made.turn @ eta, made.turn @ etadot
         return x, rate
-
-    def attitude_coordinates(self, C, omega):
-        if self.rotation == LIE_GROUP:
-            return Rotation.from_matrix(C).as_rotvec(), omega
-        x, y, z, w = Rotation.from_matrix(C).as_quat()
-        return np.array([w - 1.0, x, y, z]), 0.5*np.array([[-x, -y, -z], [w, -z, y], [z, w, -x], [-y, x, w]]) @ omega
 
     def modal(self, name, q, v):
         """A body's part of our modal coordinates and speeds."""
@@ -166,7 +152,7 @@ class Exudyn:
 
     # ---- accelerations -----------------------------------------------------------------------------------------------
     def forward_dynamics(self, q, v):
-        """Our v' from Exudyn's M, f and J: M a + J^T l = f, J a = -J' v. For constraints, LIE_GROUP and tangent=False."""
+        """Our v' from Exudyn's M, f and J: M a + J^T l = f, J a = -J' v. For constraints and tangent=False."""
         solver, (x, rate) = self.open_solver(), self.coordinates(q, v)
         J, turning = self.jacobian(x), self.turning(x, rate)
         self.put(x, rate)
@@ -227,21 +213,6 @@ class Exudyn:
             turn = self.rows(made.frame)[3:]
             result[turn] = (Rotation.from_rotvec(x[turn])*Rotation.from_rotvec(step[turn])).as_rotvec()
         return result
-
-    # ---- simulation --------------------------------------------------------------------------------------------------
-    def simulate(self, q, v, until, steps, *, samples=10, method=METHOD.TrapezoidalIndex2, tolerance=1e-10):
-        """{(body, "angle" | "modes" | node): (samples + 1, ...)} of an implicit run with equal steps."""
-        self.open_solver()
-        self.put(*self.coordinates(q, v), START)
-        settings = self.settings(until, steps)
-        settings.solution.sensors.active, settings.solution.sensors.writePeriod = True, until/samples
-        newton = settings.timeIntegration.newton
-        newton.relativeTolerance, newton.absoluteTolerance = tolerance, 1e-2*tolerance
-        self.mbs.SolveDynamic(settings, solverType=method)
-        found = {key: np.array(self.mbs.GetSensorStoredData(sensor))[:, 1:] for key, sensor in self.sensors.items()}
-        for name, made in self.bodies.items():
-            found[name, "angle"], found[name, "modes"] = found[name, "angle"][:, 2], found[name, "modes"] @ made.turn
-        return found
 
     @staticmethod
     def settings(until=1.0, steps=1):

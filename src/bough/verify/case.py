@@ -1,5 +1,8 @@
 """A comparison as data: what is compared with what, the source of the reference, the required digits, and how to compute both."""
 
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -92,6 +95,14 @@ def judge(case: Case) -> Outcome:
         problem = f"{type(error).__name__}: {error}"
     facts = case.room, case.name, case.what, case.against, case.source, case.asked
     return Outcome(*facts, found, time.perf_counter() - begin, problem, missing)
+
+
+def run_plainly(module: str, *arguments: str) -> None:
+    """Run a module in another process that compiles nothing."""
+    done = subprocess.run([sys.executable, "-m", module, *arguments], capture_output=True, text=True, check=False,
+                          env=os.environ | {"NUMBA_DISABLE_JIT": "1"})
+    if done.returncode:
+        raise BoughError(f"plain Python fails: {(done.stderr.strip() or str(done.returncode)).splitlines()[-1]}")
 
 
 class Cases:

@@ -23,11 +23,8 @@ SOURCE = "mechanics; see the theory page on loads [B 96]"
 def with_inputs(model: Model, n: int) -> dict[str, Any]:
     """Numbers for all inputs."""
     rng = np.random.default_rng(6)
-    return (
-        {"inputs": {name: rng.normal(size=(n, port.size)) for name, port in model.system.inputs.items()}}
-        if model.system.inputs
-        else {}
-    )
+    found = {name: rng.normal(size=(n, port.size)) for name, port in model.system.inputs.items()}
+    return {"inputs": found} if found else {}
 
 
 def balanced(build: Callable[[], System], modal: float = 1.0) -> Pairs:

@@ -1,7 +1,5 @@
 """`bough verify MODEL`: the like for a system of the user's."""
 
-import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -25,7 +23,7 @@ from bough.progress import quiet
 from bough.simulation import simulate, with_settings
 from bough.sweeps import calls
 from bough.sweeps import fields as f
-from bough.verify.case import Cases, Missing, Outcome, Pairs, chosen
+from bough.verify.case import Cases, Missing, Outcome, Pairs, chosen, run_plainly
 from bough.verify.dynamics_cases import slope_by_q, slope_by_v
 from bough.verify.suite import Verified, judged
 
@@ -112,10 +110,7 @@ class Checked:
             given, out = Path(folder) / "given.npz", Path(folder) / "found.npz"
             self.system.to_yaml(Path(folder) / "model.yaml", exact=True)
             np.savez(given, q=self.states[0], v=self.states[1], tau=self.torques)
-            command = [sys.executable, "-m", "bough.verify.model_check", folder]
-            done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | {"NUMBA_DISABLE_JIT": "1"})
-            if done.returncode:
-                raise BoughError(f"plain Python fails: {(done.stderr.strip() or str(done.returncode)).splitlines()[-1]}")
+            run_plainly("bough.verify.model_check", folder)
             with np.load(out) as arrays:
                 return {name: arrays[name] for name in arrays.files}
 
@@ -253,9 +248,7 @@ class Checked:
 def cuttable(body: Any) -> bool:
     """Whether its joint can close a loop just as well."""
     joint = body.joint
-    return bool(
-        joint.n_v and joint.n_v < 6 and joint.motion is None and (joint.spherical or len(joint.rotations) < 3) and body.mass > 0
-    )
+    return 0 < joint.n_v < 6 and joint.motion is None and (joint.spherical or len(joint.rotations) < 3) and body.mass > 0
 
 
 def cases_of(checked: Checked) -> Cases:

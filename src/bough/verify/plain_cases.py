@@ -1,7 +1,5 @@
 """The kernels as they are compiled here against the same sources as plain Python, in a process of its own."""
 
-import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -12,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from bough.compile.layout import Floats
-from bough.errors import BoughError
+from bough.model import Model
 from bough.simulation import simulate
 from bough.verify import dynamics_cases, part_cases, systems
-from bough.verify.case import Cases, Pairs
+from bough.verify.case import Cases, Pairs, run_plainly
 
 CASES = Cases("plain Python")
 TIME = 0.3
@@ -37,9 +35,7 @@ def loop() -> list[Floats]:
     system, q, v = systems.closing("universal")
     model = system.compile()
     q, v = model.assemble(np.tile(q, (4, 1)), v + 0.3 * np.random.default_rng(5).normal(size=(4, model.nv)))
-    return [
-        model.forward_dynamics(q[rows], v[rows], dynamics=method) for method in ("order-n", "dense") for rows in (0, slice(None))
-    ]
+    return by_both(model, q, v)
 
 
 def accelerations(build: Callable[[], Any]) -> list[Floats]:
@@ -47,6 +43,10 @@ def accelerations(build: Callable[[], Any]) -> list[Floats]:
     model = build().compile()
     q, v = systems.random_state(model, 4)
     q, v = model.assemble(q, v) if model.constrained else (q, v)
+    return by_both(model, q, v)
+
+
+def by_both(model: Model, q: Floats, v: Floats) -> list[Floats]:
     return [model.forward_dynamics(q[rows], v[rows], dynamics=method) for method in BOTH for rows in (0, slice(None))]
 
 
@@ -89,11 +89,7 @@ def plain_answers() -> dict[str, list[Floats]]:
     """Of another process, that compiles nothing."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "answers.npz"
-        done = subprocess.run([sys.executable, "-m", "bough.verify.plain_cases", str(file)], capture_output=True, text=True,
-                              check=False, env=os.environ | {"NUMBA_DISABLE_JIT": "1"})
-        if done.returncode:
-            raise BoughError("plain Python fails: "
-                             f"{done.stderr.strip().splitlines()[-1] if done.stderr.strip() else done.returncode}")
+        run_plainly("bough.verify.plain_cases", str(file))
         with np.load(file) as arrays:
             return {name: [arrays[key] for key in sorted(arrays.files) if key.startswith(f"{name}/")] for name in ANSWERS}
 

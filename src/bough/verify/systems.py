@@ -1,7 +1,6 @@
 """The systems that cases are made of: small, and together with every joint and every part that there is."""
 
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -147,17 +146,10 @@ def lumped(body: FlexibleBody) -> FlexibleBody:
     return replace(body, points=points, integrals=ModalIntegrals.from_points(points), geometric=None)
 
 
-@cache
-def flexible_parts() -> tuple[FlexibleBody, FlexibleBody]:
-    return (
-        lumped(beam(1.2, GJ=3.0, polar_inertia=1e-3, modes=3, damping=0.01, **SLENDER)),
-        lumped(beam(1.0, axis="-y", boundary="free-free", modes=3, damping=0.03, **SLENDER)),
-    )
-
-
 def flexible() -> System:
     """Clamped and free-free modes behind one another, and rigid bodies before, between and beyond."""
-    clamped, loose = flexible_parts()
+    clamped = lumped(beam(1.2, GJ=3.0, polar_inertia=1e-3, modes=3, damping=0.01, **SLENDER))
+    loose = lumped(beam(1.0, axis="-y", boundary="free-free", modes=3, damping=0.03, **SLENDER))
     s = System("flexible bodies", gravity=(0.0, 1.0, -9.81))
     s.body("b0", joint=Free(), **substance(0))
     s.body("b1", parent="b0", joint=Revolute("z"), at=(0.1, 0.2, 0), flexible=clamped)

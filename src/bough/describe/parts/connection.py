@@ -16,6 +16,7 @@ from pydantic import BeforeValidator, model_validator
 from bough.describe.base import Description, Fault, among
 from bough.describe.body import WORLD, Body, FrameField
 from bough.describe.joint import Free, Weld
+from bough.describe.motions import LOCKED
 from bough.describe.numeric import Text, above_zero, at_least_zero, shown
 from bough.describe.orientation import IDENTITY
 from bough.describe.part import SystemView, listed
@@ -113,26 +114,29 @@ class Detach(Targeted, init=False):
             yield f"detach {self.target!r} names a body that nothing holds: its joint is free; name one that a joint holds"
 
 
-class Close(Targeted, init=False):
+class OnLoop(Targeted, init=False):
+    """An action on the loop `target`."""
+
+    def problems(self, system: SystemView) -> Iterator[str]:
+        if self.target not in system.loops:
+            known = list(system.loops)
+            yield f"{self.noun} {self.target!r} names no loop of the system{nearest(self.target, known) or listed(known)}"
+
+
+class Close(OnLoop, init=False):
     """An action: close the loop `target`, which is open. Its gap must be closed to 1e-6 m and rad at that time.
 
     >>> Close("strut")
     Close(target='strut')
     """
 
-    def problems(self, system: SystemView) -> Iterator[str]:
-        yield from _loop_problems(system, "close", self.target)
 
-
-class Open(Targeted, init=False):
+class Open(OnLoop, init=False):
     """An action: open the loop `target`.
 
     >>> Open("strut")
     Open(target='strut')
     """
-
-    def problems(self, system: SystemView) -> Iterator[str]:
-        yield from _loop_problems(system, "open", self.target)
 
 
 class Stiffen(Description):
@@ -159,11 +163,6 @@ class Stiffen(Description):
 Connecting: TypeAlias = Attach | Detach | Close | Open | Stiffen
 
 
-def _loop_problems(system: SystemView, verb: str, name: str) -> Iterator[str]:
-    if name not in system.loops:
-        yield f"{verb} {name!r} names no loop of the system{nearest(name, system.loops) or listed(list(system.loops))}"
-
-
 def _inner(system: SystemView, a: str, b: str) -> str:
     """The one of two bodies that carries the other, if one does; not the world, which carries all."""
     for one, other in ((a, b), (b, a)):
@@ -174,9 +173,6 @@ def _inner(system: SystemView, a: str, b: str) -> str:
         if other in path:
             return other
     return ""
-
-
-LOCKED = "locked"
 
 
 def carrier_name(body: str) -> str:

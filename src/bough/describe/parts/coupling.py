@@ -14,7 +14,7 @@ from bough.describe.base import Description, Fault, among, mapping_schema
 from bough.describe.body import Body
 from bough.describe.joint import Revolute
 from bough.describe.numeric import Number, Text, above_zero, at_least_zero, number, shown, text
-from bough.describe.part import NO_ANGLES, Finding, Part, Recorded, SystemView, entry_named, misnamed, targets
+from bough.describe.part import Finding, Part, Recorded, SystemView, coordinate_fault, entry_named, targets
 from bough.describe.parts.friction import Friction
 from bough.describe.settings import CentralGravity
 from bough.errors import DescriptionError, Problem, similar
@@ -329,7 +329,7 @@ class Coupling(Part):
             yield Finding(f"its relation has {len(self.terms)} coordinates; give two or more, or lock the only one", path)
             return
         for name in self.terms:
-            if fault := _fault(system, name):
+            if fault := coordinate_fault(system, name):
                 faults = True
                 yield Finding(f"coordinate {name!r} {fault}", path)
         if faults:
@@ -360,19 +360,6 @@ class Coupling(Part):
         kind = self.relation.kind if isinstance(self.relation, Relation) else "relation"
         wanted = f"{self.total:g}" if self.reference == "zero" else "as at the start" + (f" {self.total:+g}" if self.total else "")
         return f"coupling {self.name}   {kind}: {' '.join(parts).lstrip('+')} = {wanted}"
-
-
-def _fault(system: SystemView, name: str) -> str:
-    """Why a name is not a coordinate that can be coupled."""
-    found = targets(system, name)
-    if len(found) != 1:
-        return misnamed(system, name, found)
-    if found[0].turns:
-        return f"belongs to a spherical rotation, which has no angles; {NO_ANGLES}"
-    if len(found[0].entries) != 1:
-        own = ", ".join(found[0].names) or "it has none"
-        return f"names a whole joint; name one of its coordinates: {own}"
-    return ""
 
 
 def _given(system: SystemView, name: str) -> bool:

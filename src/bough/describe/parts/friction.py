@@ -7,7 +7,7 @@ from pydantic import model_validator
 
 from bough.describe.base import Fault, among
 from bough.describe.numeric import Text, above_zero, at_least_zero
-from bough.describe.part import NO_ANGLES, Finding, Part, Recorded, SystemView, misnamed, targets
+from bough.describe.part import Finding, Part, Recorded, SystemView, coordinate_fault, targets
 from bough.describe.settings import CentralGravity
 
 FrictionLaw = Literal["sticking", "regularized", "dahl", "basilisk"]
@@ -89,20 +89,13 @@ class Friction(Part):
 
     def check(self, system: SystemView) -> Iterator[Finding]:
         """It needs one coordinate of a joint, or a wheel with a motor."""
-        name, path = self.coordinate, ("coordinate",)
+        name = self.coordinate
         if name in system.wheels:
             yield from self._in_wheel(system.wheels[name])
-            return
-        found = targets(system, name)
-        if len(found) != 1:
-            yield Finding(f"coordinate {name!r} {misnamed(system, name, found)}", path)
-        elif found[0].turns:
-            yield Finding(f"coordinate {name!r} belongs to a spherical rotation, which has no angles; {NO_ANGLES}", path)
-        elif len(found[0].entries) != 1:
-            own = ", ".join(found[0].names) or "it has none"
-            yield Finding(f"coordinate {name!r} names a whole joint; name one of its coordinates: {own}", path)
+        elif fault := coordinate_fault(system, name):
+            yield Finding(f"coordinate {name!r} {fault}", ("coordinate",))
         else:
-            yield from self._in_joint(system, found[0].names[0])
+            yield from self._in_joint(system, targets(system, name)[0].names[0])
 
     def _in_wheel(self, wheel: Any) -> Iterator[Finding]:
         if not wheel.driven:

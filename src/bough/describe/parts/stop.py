@@ -7,7 +7,7 @@ from pydantic import model_validator
 
 from bough.describe.base import Fault
 from bough.describe.numeric import Number, Text, above_zero, at_least_zero
-from bough.describe.part import NO_ANGLES, Finding, Part, SystemView, misnamed, targets
+from bough.describe.part import Finding, Part, SystemView, coordinate_fault
 
 
 class Stop(Part):
@@ -53,15 +53,8 @@ class Stop(Part):
 
     def check(self, system: SystemView) -> Iterator[Finding]:
         """It needs one coordinate that has a position."""
-        name, path = self.coordinate, ("coordinate",)
-        found = targets(system, name)
-        if len(found) != 1:
-            yield Finding(f"coordinate {name!r} {misnamed(system, name, found)}", path)
-        elif found[0].turns:
-            yield Finding(f"coordinate {name!r} belongs to a spherical rotation, which has no angles; {NO_ANGLES}", path)
-        elif found[0].names != (name,):
-            own = ", ".join(found[0].names) or "it has none"
-            yield Finding(f"coordinate {name!r} names a whole joint; name one of its coordinates: {own}", path)
+        if fault := coordinate_fault(system, self.coordinate, exact=True):
+            yield Finding(f"coordinate {self.coordinate!r} {fault}", ("coordinate",))
 
     def nonconservative_effects(self) -> tuple[str, ...]:
         return ("stops with dampers",) if self.damping else ()

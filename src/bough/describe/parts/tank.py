@@ -30,7 +30,7 @@ from bough.describe.numeric import (
     shown,
 )
 from bough.describe.orientation import IDENTITY, Orientation
-from bough.describe.part import Attachment, Drawing, Finding, Part, Recorded, SystemView
+from bough.describe.part import Attachment, Finding, Part, Recorded, SystemView
 
 Array = NDArray[np.float64]
 G0 = 9.80665                    # m/s^2, by which a specific impulse is an exhaust speed
@@ -151,17 +151,11 @@ def _nozzle(value: Any) -> Any:
     return Frame.from_mapping(value) if isinstance(value, dict) else numbers(value, 3)
 
 
-def _write_nozzle(value: Any) -> Any:
-    return value.to_dict() if isinstance(value, Frame) else value
-
-
-def _shape(value: Any) -> Shape | None:
-    return None if value is None else read_shape(value)
-
-
-ShapeField = Annotated[Shape | None, BeforeValidator(_shape), PlainSerializer(lambda s: None if s is None else write_shape(s)),
+ShapeField = Annotated[Shape | None, BeforeValidator(lambda value: None if value is None else read_shape(value)),
+                       PlainSerializer(lambda shape: None if shape is None else write_shape(shape)),
                        WithJsonSchema({"type": ["object", "null"]})]
-NozzleField = Annotated[Any, BeforeValidator(_nozzle), PlainSerializer(_write_nozzle),
+NozzleField = Annotated[Any, BeforeValidator(_nozzle),
+                        PlainSerializer(lambda value: value.to_dict() if isinstance(value, Frame) else value),
                         WithJsonSchema({"anyOf": [NUMBERS, {"type": "object"}]})]
 
 
@@ -395,9 +389,6 @@ class Tank(Part):
     def external_effects(self) -> tuple[str, ...]:
         return ("thrust",)
 
-    def drawing(self) -> list[Drawing]:
-        return []
-
 
 def _upper(J: Array) -> Array:
     return np.asarray(J[..., [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]])
@@ -417,34 +408,29 @@ def _substance(ten: Array) -> dict[str, Any]:
     return {"mass": m, "com": (h / m).tolist(), "inertia": central.tolist(), "idealized": True}
 
 
-Floats = NDArray[np.float64]
-Settled = tuple[Floats, Floats]             # (n, 3) mass centers, (n, 3) principal moments of inertia about them, in tank axes
+Settled = tuple[Array, Array]             # (n, 3) mass centers, (n, 3) principal moments of inertia about them, in tank axes
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)           # exact for the slices of a sphere, of degree 6 in the height
 
 
-def spread(r: Floats) -> Floats:
+def spread(r: Array) -> Array:
     """(n, 3, 3): inertia of unit masses at r (n, 3)."""
     return np.asarray(np.einsum("ni,ni->n", r, r)[:, None, None] * np.eye(3) - np.einsum("ni,nj->nij", r, r))
 
 
-def settled_in(shape: Shape) -> Callable[[Floats], Settled]:
+def settled_in(shape: Shape) -> Callable[[Array], Settled]:
     """Of a unit mass of propellant in a box, a cylinder or a sphere, by the share of the volume that it fills."""
-    return {Box: _in_box, Cylinder: _in_cylinder, Sphere: _in_sphere}[type(shape)](shape)
+    match shape:
+        case Box(size=(x, y, z)):
+            return _upright(z, (x**2 / 12, y**2 / 12))
+        case Cylinder(radius=radius, length=length):
+            return _upright(length, (radius**2 / 4,) * 2)
+    return _in_sphere(shape)
 
 
-def _in_box(box: Any) -> Callable[[Floats], Settled]:
-    x, y, z = box.size
-    return _upright(z, (x**2 / 12, y**2 / 12))
-
-
-def _in_cylinder(cylinder: Any) -> Callable[[Floats], Settled]:
-    return _upright(cylinder.length, (cylinder.radius**2 / 4,) * 2)
-
-
-def _upright(length: float, square: tuple[float, float]) -> Callable[[Floats], Settled]:
+def _upright(length: float, square: tuple[float, float]) -> Callable[[Array], Settled]:
     """In an upright tank: `square` are the second moments of a unit mass of a slice along x and y."""
 
-    def settled(share: Floats) -> Settled:
+    def settled(share: Array) -> Settled:
         height = share * length
         com = np.zeros((len(share), 3))
         com[:, 2] = 0.5 * (height - length)
@@ -454,11 +440,11 @@ def _upright(length: float, square: tuple[float, float]) -> Callable[[Floats], S
     return settled
 
 
-def _in_sphere(sphere: Any) -> Callable[[Floats], Settled]:
+def _in_sphere(sphere: Any) -> Callable[[Array], Settled]:
     """The height z of a share phi of the volume solves phi = 3 x^2 - 2 x^3, x = z/2R."""
     R = sphere.radius
 
-    def settled(share: Floats) -> Settled:
+    def settled(share: Array) -> Settled:
         height = 2 * R * (0.5 - np.sin(np.arcsin(1.0 - 2.0 * np.clip(share, 1e-12, 1.0)) / 3.0))
         z = 0.5 * height[:, None] * (1.0 + _NODES)                      # heights of slices above the bottom
         a = 2 * R * z - z**2                                            # radii squared
@@ -472,7 +458,7 @@ def _in_sphere(sphere: Any) -> Callable[[Floats], Settled]:
     return settled
 
 
-def shape_knots(shape: Shape) -> Floats:
+def shape_knots(shape: Shape) -> Array:
     """Shares between which cubics in the mass follow the propellant: one is exact but in a sphere, whose level is not a polynomial
     of the mass, and falls with its root near the ends.
     """

@@ -111,18 +111,25 @@ def n_speeds(joint):
     return len(joint.translations) + (3 if joint.rotations == "spherical" else len(joint.rotations))
 
 
+def entries(system):
+    """Each body, and where its entries of q and of v are."""
+    at_q, at_v = 0, 0
+    for body in system.bodies.values():
+        end_v = at_v + n_speeds(body.joint)
+        end_q = at_q + end_v - at_v + (body.joint.rotations == "spherical")
+        yield body, slice(at_q, end_q), slice(at_v, end_v)
+        at_q, at_v = end_q, end_v
+
+
 def places(system, q, v=None, a=None):
     """{body: Place} of the tree's bodies at joint coordinates q, speeds v and accelerations a; and of "world"."""
     n = sum(n_speeds(body.joint) for body in system.bodies.values())
     v, a = (np.zeros(n) if given is None else np.asarray(given, float) for given in (v, a))
-    parts, at_q, at_v = {}, 0, 0
-    for name, body in system.bodies.items():
+    parts = {}
+    for body, at_q, at_v in entries(system):
         if getattr(body, "flexible", None) is not None:
-            raise NotImplementedError(f"body '{name}' is flexible; this witness knows rigid bodies only")
-        nv = n_speeds(body.joint)
-        nq = nv + (body.joint.rotations == "spherical")
-        parts[name] = np.asarray(q[at_q:at_q + nq], float), v[at_v:at_v + nv], a[at_v:at_v + nv]
-        at_q, at_v = at_q + nq, at_v + nv
+            raise NotImplementedError(f"body '{body.name}' is flexible; this witness knows rigid bodies only")
+        parts[body.name] = np.asarray(q[at_q], float), v[at_v], a[at_v]
     found = {"world": Place(Jet(np.zeros(3)), Jet(np.eye(3)))}
 
     def find(name):
@@ -187,14 +194,6 @@ def angle_about(axis, start, end):
     """The angle about an axis that takes one vector to another."""
     start, end = (u - axis*(axis @ u) for u in (start, end))
     return np.arctan2(axis @ np.cross(start, end), start @ end)
-
-
-def tree_state(system, poses, velocities):
-    """The tree's q and v of bodies that stand and move like this."""
-    stands = stand(poses, velocities)
-    q, v = zip(*(joint_state(body.joint, stands[body.parent or "world"].on(body.at, body.orient), stands[name])
-                 for name, body in system.bodies.items()), strict=True)
-    return np.concatenate(q), np.concatenate(v)
 
 
 def stand(poses, velocities=None, accelerations=None):
@@ -395,12 +394,10 @@ def exerted(constraint, stands, tau=None):
 
 def motors(system, stands, order, tau):
     """Generalized forces of all motors, springs and dampers, of the tree's joints and of the loops', on the bodies' origins."""
-    f, at = np.zeros(6*len(order)), 0
+    f = np.zeros(6*len(order))
     parts = [pair for c in loop_constraints(system) for pair in exerted(c, stands)]
-    for constraint in tree_constraints(system):
-        k = n_speeds(constraint.joint)
-        parts += exerted(constraint, stands, tau[at:at + k])
-        at += k
+    for constraint, (_, _, at_v) in zip(tree_constraints(system), entries(system), strict=True):
+        parts += exerted(constraint, stands, tau[at_v])
     for body, wrench in parts:
         f[order[body]] += wrench
     return f
@@ -448,12 +445,8 @@ def tree_equations(system, q, v, tau=None, *, wheels=None, wrenches=None):
 
 def spring_forces(system, q, v):
     """What the motors, springs and dampers of the tree's joints do along its speeds."""
-    found, at_q, at_v = [], 0, 0
-    for body in system.bodies.values():
-        nv, nq = n_speeds(body.joint), n_speeds(body.joint) + (body.joint.rotations == "spherical")
-        found.append(joint_force(body.joint, q[at_q:at_q + nq], v[at_v:at_v + nv], np.zeros(nv)))
-        at_q, at_v = at_q + nq, at_v + nv
-    return np.concatenate(found)
+    return np.concatenate([joint_force(body.joint, q[at_q], v[at_v], np.zeros(n_speeds(body.joint)))
+                           for body, at_q, at_v in entries(system)])
 
 
 def joint_accelerations(system, q, v, accelerations):
@@ -476,36 +469,3 @@ def loop_forces(system, q, v, a, tau=None, **loads):
         found[constraint.name] = wrench_on_b(constraint, stands, Jb, multipliers[at:at + len(Jb)])
         at += len(Jb)
     return found, np.abs(J.T @ multipliers - missing).max()/max(1e-300, np.abs(M @ a).max(), np.abs(f).max())
-
-
-# ---- states that satisfy the loops ----------------------------------------------------------------------------------------------
-def assemble(system, q, v, hold=(), tolerance=1e-14):
-    """The nearest q and v that satisfy the loops, by Newton's method; `hold` are entries of v that stay."""
-    q = np.array(q, float)
-    free = np.setdiff1d(np.arange(len(v)), hold)
-    for _ in range(50):
-        stands = places(system, q)
-        phi = np.array([each for c in loop_constraints(system) for each in c.residual(stands).value])
-        J = jacobians(system, q)[1]
-        if np.abs(phi).max(initial=0.0) < tolerance:
-            break
-        step = np.zeros(len(v))
-        step[free] = -least_norm(J[:, free], phi)
-        q = retracted(system, q, step)
-    v = np.array(v, float)
-    v[free] -= least_norm(J[:, free], J @ v)
-    return q, v
-
-
-def retracted(system, q, step):
-    """q after a small motion along the speeds."""
-    found, at_q, at_v = [], 0, 0
-    for body in system.bodies.values():
-        spherical, n = body.joint.rotations == "spherical", n_speeds(body.joint)
-        plain = n - 3*spherical
-        found.append(q[at_q:at_q + plain] + step[at_v:at_v + plain])
-        if spherical:
-            turned = Rotation.from_quat(q[at_q + plain:at_q + plain + 4])*Rotation.from_rotvec(step[at_v + plain:at_v + n])
-            found.append(turned.as_quat())
-        at_q, at_v = at_q + n + spherical, at_v + n
-    return np.concatenate(found)

@@ -161,11 +161,6 @@ class NodalOracle:
     def kinetic_energy(self):
         return self.v @ self.mass_matrix() @ self.v / 2
 
-    def point_motion(self, index):
-        """Of the points' mass centers: places, velocities, accelerations at constant speeds (N, 3), Jacobians (N, 3, nv)."""
-        found = [(p.r, p.v, p.av, p.Jv) for _, _, p in self._points_of(index)]
-        return tuple(np.array(each) for each in zip(*found, strict=True))
-
     def _modal(self, index):
         body = self.bodies[index]
         n, end_q, end_v = body.n_modes, self.first_q[index + 1], self.first_v[index + 1]
