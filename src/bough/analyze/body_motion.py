@@ -142,12 +142,6 @@ class Bodies:
         return np.einsum("bkij,bkj->bki", f.attitude, linear), np.einsum("bkij,bkj->bki", f.attitude, angular)
 
     @cached_property
-    def _modal_momenta(self) -> tuple[Floats, Floats]:
-        """The share of the deformation's rates in them."""
-        attitude, d = self.frames.attitude, self._deformed
-        return np.einsum("bkij,bkj->bki", attitude, d.slide), np.einsum("bkij,bkj->bki", attitude, d.spin)
-
-    @cached_property
     def center_of_mass(self) -> Floats:
         return np.einsum("bk,bki->bi", self._masses, self.com)/self.mass.sum(axis=-1, keepdims=True)
 
@@ -188,7 +182,8 @@ class Bodies:
     @cached_property
     def body_kinetic_energy(self) -> Floats:
         """(batch, bodies): half the momenta times rates of each, wheels at rest in them, J."""
-        (linear, angular), (slide, spin), f = self._momenta, self._modal_momenta, self.frames
+        (linear, angular), f, d = self._momenta, self.frames, self._deformed
+        slide, spin = (np.einsum("bkij,bkj->bki", f.attitude, of_modes) for of_modes in (d.slide, d.spin))
         return 0.5*(np.einsum("bki,bki->bk", linear + slide, f.velocity)
                     + np.einsum("bki,bki->bk", angular + spin, f.rate)) + self._deformed.modal
 
@@ -331,10 +326,6 @@ class Route:
     origins: Floats         # (places, 3): of the places, where no point is aimed at
     aimed: list[Any] = field(default_factory=list)
 
-    def to_point(self) -> "Route":
-        """One that can be aimed at a point."""
-        return replace(self, spots=self.spots.copy(), aimed=[])
-
     def aim(self, point: ArrayLike) -> "Route":
         """To a point of the places, in their axes."""
         aimed = point.tolist() if isinstance(point, np.ndarray) else list(point) if isinstance(point, list | tuple) else None
@@ -366,7 +357,7 @@ def route_of(model: CompiledModel, tables: Tables, places: Sequence[Place], poin
     if key not in tables.routes:
         tables.routes[key] = route_to(tables.parts, seats)
     route: Route = tables.routes[key]
-    return route if point is None else route.to_point().aim(point)
+    return route if point is None else replace(route, spots=route.spots.copy(), aimed=[]).aim(point)
 
 
 def seat_of(model: CompiledModel, parts: Partition, place: Place) -> Anchor:
@@ -386,15 +377,19 @@ def seat_of(model: CompiledModel, parts: Partition, place: Place) -> Anchor:
 def motion_call(model: CompiledModel, batch: Batch, a: Floats, route: Route, elements: int = 0
                 ) -> tuple[partial[Any], Motion, Floats]:
     """The kernel that follows a route, and where it puts motions of its places and what force elements exert."""
-    n = len(route.spots)
-    size = r.FRAMES.size(n)
+    size = r.FRAMES.size(len(route.spots))
     out = np.empty((batch.n, size + f.ELEMENT_OUT*elements))
-    position, attitude, velocity, acceleration = (out[:, at:at + length].reshape(batch.n, n, -1)
+    call = model.bound(sweeps.calls.kinematics, batch, batch.x, batch.u, a, route.hinges, route.spots, out,
+                       extra=traced(batch.tables) + size)
+    return call, *motion_in(out, len(route.spots), elements)
+
+
+def motion_in(out: Floats, n: int, elements: int) -> tuple[Motion, Floats]:
+    """Views of rows that the kinematics fills: the motion of n places, and what force elements exert."""
+    position, attitude, velocity, acceleration = (out[:, at:at + length].reshape(len(out), n, -1)
                                                   for at, length in r.FRAMES.places(n).values())
-    extra = traced(batch.tables) + size
-    call = model.bound(sweeps.calls.kinematics, batch, batch.x, batch.u, a, route.hinges, route.spots, out, extra=extra)
-    return (call, Motion(position, attitude.reshape(batch.n, n, 3, 3), velocity, acceleration),
-            out[:, size:].reshape(batch.n, elements, f.ELEMENT_OUT))
+    return (Motion(position, attitude.reshape(len(out), n, 3, 3), velocity, acceleration),
+            out[:, r.FRAMES.size(n):].reshape(len(out), elements, f.ELEMENT_OUT))
 
 
 def place_call(model: CompiledModel, kernel: Any, lanes: Lanes, route: Route, *more: Floats) -> partial[Any]:
@@ -417,25 +412,33 @@ def frame_motion(model: CompiledModel, batch: Batch, a: Floats, frames: Sequence
 
 def motion_of_frames(model: CompiledModel, batch: Batch, a: Floats, frames: Sequence[Frame]) -> Motion:
     """The same by the tables of the batch, in which their nodes carry something."""
-    key = ("frames", *frames)
-    if key not in batch.tables.routes:
-        parts = batch.tables.parts
-        batch.tables.routes[key] = route_to(parts, [frame_attachment(parts, frame) for frame in frames])
-    call, found, _ = motion_call(model, batch, a, batch.tables.routes[key])
-    run(call)
-    return Motion(*(finite(array, "positions or motions", batch) for array in found))
+    return motion_along(model, batch, a, route_to_frames(batch.tables, frames))
+
+
+def route_to_frames(tables: Tables, frames: Sequence[Frame], every: bool = False) -> Route:
+    """The way to frames, by as few hinges as it takes, or by all."""
+    key = ("frames", every, *frames)
+    if key not in tables.routes:
+        tables.routes[key] = route_to(tables.parts, [frame_attachment(tables.parts, frame) for frame in frames], every)
+    route: Route = tables.routes[key]
+    return route
 
 
 def place_motion(model: CompiledModel, batch: Batch, a: Floats, place: Place, point: ArrayLike | None) -> Motion:
     """How a place moves, or a point of it: arrays (batch, 1, ...)."""
-    call, found, _ = motion_call(model, batch, a, route_of(model, batch.tables, [place], point))
+    return motion_along(model, batch, a, route_of(model, batch.tables, [place], point))
+
+
+def motion_along(model: CompiledModel, batch: Batch, a: Floats, route: Route) -> Motion:
+    """How the places of a route move."""
+    call, found, _ = motion_call(model, batch, a, route)
     run(call)
     return Motion(*(finite(array, "positions or motions", batch) for array in found))
 
 
 def poses(model: CompiledModel, batch: Batch, places: Sequence[Place], point: ArrayLike | None = None) -> tuple[Floats, Floats]:
     """Positions (places, 3) and attitudes (places, 3, 3), behind the batch axis if there is one."""
-    q, lead = coordinates(batch), () if batch.single else (batch.n,)
+    q, lead = np.ascontiguousarray(batch.unbatched(batch.q)), () if batch.single else (batch.n,)
     answers = np.empty((*lead, len(places), 3)), np.empty((*lead, len(places), 3, 3))
     route = route_of(model, batch.tables, places, point)
     run(place_call(model, sweeps.calls.poses, batch.lanes, route, q, *answers))
@@ -445,21 +448,10 @@ def poses(model: CompiledModel, batch: Batch, places: Sequence[Place], point: Ar
 def jacobian_of(model: CompiledModel, batch: Batch, place: Place, point: ArrayLike | None = None, *, rate: bool = False) -> Floats:
     """(6, nv), behind a batch axis if there is one: [angular, linear] velocity of a place, or of a point of it, for each speed; or
     the rate of that."""
-    given = (coordinates(batch), speeds(batch)) if rate else (coordinates(batch),)
-    J = np.empty((6, model.nv) if batch.single else (batch.n, 6, model.nv))
-    kernel = sweeps.calls.jacobian_rate if rate else sweeps.calls.jacobian
-    run(place_call(model, kernel, batch.lanes, route_of(model, batch.tables, [place], point), *given, J))
+    kernel, given = (sweeps.calls.jacobian_rate, (batch.q, batch.v)) if rate else (sweeps.calls.jacobian, (batch.q,))
+    J, state = np.empty((batch.n, 6, model.nv)[batch.single:]), [np.ascontiguousarray(batch.unbatched(part)) for part in given]
+    run(place_call(model, kernel, batch.lanes, route_of(model, batch.tables, [place], point), *state, J))
     return finite(J, "entries of the Jacobian", batch)
-
-
-def coordinates(batch: Batch) -> Floats:
-    """q of one state, or rows."""
-    return batch.q[0] if batch.single else np.ascontiguousarray(batch.q)
-
-
-def speeds(batch: Batch) -> Floats:
-    """v of one state, or rows."""
-    return batch.v[0] if batch.single else np.ascontiguousarray(batch.v)
 
 
 # ---- prepared, for one thread ----------------------------------------------------------------------------------------------
@@ -471,17 +463,11 @@ def prepare_poses(model: CompiledModel, places: Sequence[Place] | None, with_poi
     return PreparedPlaces(place_call(model, sweeps.calls.poses, ONE, route), (q,), *answers, aim=route.aim)
 
 
-def prepare_jacobian(model: CompiledModel, place: Place, with_point: bool) -> PreparedPlaces:
-    """From q, and a point, if one comes: the Jacobian of a place."""
-    batch, route = at_place(model, [place], with_point)
-    J = np.empty((6, model.nv))
-    return PreparedPlaces(place_call(model, sweeps.calls.jacobian, ONE, route), (batch.q[0],), J, aim=route.aim)
-
-
-def prepare_jacobian_rate(model: CompiledModel, place: Place, with_point: bool) -> PreparedPlaces:
-    """From q and v, and a point, if one comes: the rate of the Jacobian of a place."""
+def prepare_jacobian(model: CompiledModel, place: Place, with_point: bool, rate: bool = False) -> PreparedPlaces:
+    """From q, and a point, if one comes: the Jacobian of a place; or, from q and v, its rate."""
     (batch, route), J = at_place(model, [place], with_point), np.empty((6, model.nv))
-    return PreparedPlaces(place_call(model, sweeps.calls.jacobian_rate, ONE, route), (batch.q[0], batch.v[0]), J, aim=route.aim)
+    kernel, state = (sweeps.calls.jacobian_rate, (batch.q[0], batch.v[0])) if rate else (sweeps.calls.jacobian, (batch.q[0],))
+    return PreparedPlaces(place_call(model, kernel, ONE, route), state, J, aim=route.aim)
 
 
 def prepare_motion(model: CompiledModel, what: str, place: Place, with_point: bool) -> Prepared:
