@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.analyze.derivatives import turned
-from bough.analyze.linear.linear_system import LinearSystem, OperatingPoint
+from bough.analyze.linear.linear_system import LinearSystem
 from bough.analyze.linear.linearization import Deviations, Shown, States, assembled, deviations, shown, states_of
 from bough.analyze.linear.tangent_space import STENCIL
 from bough.analyze.signals import check_ports, control_names, input_entries
@@ -245,8 +245,7 @@ def closed(whole: Deviations, states: States, measured: Shown, entries: Sequence
     A = np.block([[plain.A + B @ of_x, B @ of_states], [Zy @ (Cl + Dl @ of_x), Zz + Zy @ Dl @ of_states]])
     residual = np.concatenate([plain.residual, laws.ask(t, seen.values, z, sizes)[n_u:]])
     scale = np.concatenate([plain.residual_scale, np.abs(A[n_x:]).sum(axis=1)])
-    point: OperatingPoint | None = plain.point
     return replace(plain, A=A, B=np.concatenate([B @ outside, Zy @ Dl @ outside])[:, entries],
                    C=np.concatenate([C + D @ of_x, D @ of_states], axis=1), D=(D @ outside)[:, entries],
                    states=plain.states + laws.state_names, state_units=plain.state_units + ("",)*len(z), residual=residual,
-                   residual_scale=scale, point=point, name=f"{plain.name} with {', '.join(each.name for each in laws.readers)}")
+                   residual_scale=scale, name=f"{plain.name} with {', '.join(each.name for each in laws.readers)}")

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -62,10 +63,9 @@ def _delayed(system: LinearSystem, period: float, delays: set[float]) -> LinearS
     for k in range(samples):
         A = np.block([[system.A, np.zeros((len(system.A), m))], [system.C, np.zeros((m, m))]])
         states = tuple(f"{name} delayed {k + 1}" for name in system.outputs)
-        system = LinearSystem(A, np.vstack([system.B, system.D]), np.hstack([np.zeros((m, len(system.A))), np.eye(m)]),
-                              np.zeros_like(system.D), states=(*system.states, *states), inputs=system.inputs,
-                              outputs=system.outputs, state_units=(*system.state_units, *system.output_units),
-                              input_units=system.input_units, output_units=system.output_units, dt=period, name=system.name)
+        system = replace(system, A=A, B=np.vstack([system.B, system.D]), C=np.hstack([np.zeros((m, len(system.A))), np.eye(m)]),
+                         D=np.zeros_like(system.D), states=(*system.states, *states),
+                         state_units=(*system.state_units, *system.output_units))
     return system
 
 
