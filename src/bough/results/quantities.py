@@ -4,7 +4,6 @@
 """
 
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from bough import flex, results
@@ -15,8 +14,7 @@ from bough.describe.parts import Coupling, Friction, Loop, Part, Tank, Wheel
 from bough.errors import StateError, name_list, nearest
 from bough.flex.choices import COMPONENTS
 from bough.model import Model
-from bough.results.samples import AXES as ELEMENT_AXES
-from bough.results.samples import VARIABLES, Derive, Samples, along, flexible_bodies, nouns, recoveries
+from bough.results.samples import NOUNS, VARIABLES, Derive, along, flexible_bodies, recoveries
 
 
 class Axis(NamedTuple):
@@ -38,8 +36,8 @@ AXES = {
     "coupled": Axis(lambda model: coupled_names(model.system), "coordinate of a coupling"),
     "friction": Axis(lambda model: model.system.frictions, "friction"),
     "drive": Axis(lambda model: holdable(model.system), "coordinate that is held"),
-    **{axis: Axis(lambda model, axis=axis: along(model.system, axis), nouns(axis), optional=True)  # type: ignore[misc]
-       for axis in ELEMENT_AXES},
+    **{axis: Axis(lambda model, axis=axis: along(model.system, axis), nouns, optional=True)  # type: ignore[misc]
+       for axis, nouns in NOUNS.items()},
     "node": Axis(lambda model: [f"{body}.{node}" for body, flexible in flexible_bodies(model.system).items()
                                 for node in flexible.nodes.names], "node of a flexible body"),
     "stressed": Axis(lambda model: [f"{body}.{name}" for body, known in recoveries(model.system).items() for name in known.names],
@@ -153,7 +151,7 @@ RECORDS: dict[str, Record] = {
     }, needs="flexible bodies", plotted=False),
     "wheels": Record(_of_part(Wheel, {
         "wheel_speed": lambda s: s.wheels,
-        "wheel_momentum": lambda s: s.wheels * s.wheel_inertias,
+        "wheel_momentum": lambda s: s.wheels * [wheel.inertia for wheel in s.model.system.wheels.values()],
     }), needs="wheels", default=True, evaluated="no"),
     "tanks": Record(_of_part(Tank, {
         "tank_mass": lambda s: s.tanks,
@@ -208,7 +206,7 @@ RECORDS: dict[str, Record] = {
         "drive_force": Quantity(("drive",), "", "force or torque that holds a coordinate, locked or prescribed; NaN: it is free",
                                 lambda s: s.drive_forces(), "drive_unit"),
     }, needs="held coordinates", default=True),
-    "elements": Record({name: Quantity(each.dims, each.units, each.meaning, partial(Samples.element, name=name))
+    "elements": Record({name: Quantity(each.dims, each.units, each.meaning, lambda s, name=name: s.elements[name])  # type: ignore[misc]
                         for name, each in VARIABLES.items()}, needs="force elements", default=True),
     "inputs": Record({
         "inputs": Quantity(("input",), "", "inputs in force", lambda s: s.inputs, "input_unit"),
