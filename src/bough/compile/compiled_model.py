@@ -28,8 +28,8 @@ from bough.compile.batch import (
 )
 from bough.compile.cloud_tables import cloud_problem
 from bough.compile.connections import Joined, can_change, closed, closed_at_start, connected, moved, reachable, seated
-from bough.compile.coordinates import coordinate_places, holdable
-from bough.compile.hold_tables import Hold, breaks, declared_holds, motion_rows, prescribed_motion
+from bough.compile.coordinates import coordinate_places, declared_motions, holdable
+from bough.compile.hold_tables import Hold, breaks, motion_rows, prescribed_motion
 from bough.compile.layout import Floats, InputLayout, InputWrench, State, StateLayout, run_states
 from bough.compile.signal_tables import feeds
 from bough.compile.tables import Tables, described_inputs
@@ -96,7 +96,8 @@ class CompiledModel:
         self._tables: dict[Any, Tables] = {}
         self.family: dict[Any, Any] = {}                # models of the same system in another form: see integrate.rehanging
         self._ready = Ready()
-        self.holds: Mapping[str, Hold] = declared_holds(system)
+        self.holds: Mapping[str, Hold] = {name: Hold(None if motion == "locked" else 0)
+                                          for name, motion in declared_motions(system).items()}
         self.contacts: tuple[str, ...] = ()             # stops that are in contact
         self.seats: Mapping[str, Body] = {}             # bodies whose joints are elsewhere than in `whole`, in hinges of their own
         bodies = system.bodies.values()

@@ -1,13 +1,13 @@
 """Couplings as the numbers that `sweeps.couplings` reads: coordinates, factors and columns of each."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bough.compile.coordinates import coordinate_place, holdable
-from bough.compile.front_tables import Fronts, ends_of, first_column, first_open
+from bough.compile.front_tables import ends_of, first_column, first_open
 from bough.compile.loop_tables import Closure, Term, common_hinge
 from bough.compile.partition import Partition
 from bough.describe import Coupling, System
@@ -17,6 +17,9 @@ from bough.sweeps import fields as f
 from bough.sweeps import records as r
 from bough.sweeps.couplings import APART
 from bough.sweeps.schema import Floats
+
+if TYPE_CHECKING:
+    from bough.compile.layout import Layout
 
 BETWEEN = "~"               # mark of elastic teeth watched by a run, between their flanks
 ALIKE = 1e-9                # of the size of a row: what is left of one implied by others
@@ -70,18 +73,9 @@ class CouplingRows(NamedTuple):
     factors: list[Floats]
 
 
-class Places(Protocol):
-    """The part of a `Layout` used here: positions of state and inputs in ws, and of the frictions in x."""
-    x: int
-    u: int
-    given: int
-    nq: int
-    frictions: slice
-
-
-def coupling_rows(system: System, fronts: Fronts, parts: Partition, lay: Places) -> CouplingRows:
+def coupling_rows(system: System, parts: Partition, lay: "Layout") -> CouplingRows:
     """Rows of all couplings; an elastic one, or one with play, does not constrain."""
-    found, q, v, given = CouplingRows([], [], [], []), lay.x, lay.x + lay.nq, lay.given
+    found, q, v, given, fronts = CouplingRows([], [], [], []), lay.x, lay.x + lay.nq, lay.given, lay.fronts
     running = lay.frictions.stop > lay.frictions.start
     played = [name for name, coupling in system.couplings.items() if coupling.touches]
     held = {coordinate.v for coordinate in holdable(system).values()}

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from bough import compile as builders
 from bough.compile.coordinates import coordinate_places, holdable
 from bough.compile.front_tables import build_fronts
-from bough.compile.loop_tables import build_closures, frame_attachment, free_motions
+from bough.compile.loop_tables import build_closure, frame_attachment, free_motions
 from bough.compile.partition import Partition
 from bough.compile.sections import Sections
 from bough.compile.signal_tables import compile_outputs, placed_inputs, rest_lines
@@ -263,7 +263,7 @@ class Layout:
         branches = ws.add("branches", r.BRANCH.size*len(branching), len(branching))
         self.branch = {k: branches + r.BRANCH.size*i for i, k in enumerate(branching)}
         couplings = builders.coupling_tables.build_couplings(system, parts, compliant) if system.couplings else []
-        self.fronts = build_fronts([*build_closures(system, parts), *couplings], parts, ws)
+        self.fronts = build_fronts([*(build_closure(loop, parts) for loop in system.loops.values()), *couplings], parts, ws)
         self.place_scratch(parts)
         self.place_records(parts)
         ws.add("implicit", r.IMPLICIT_HEAD.size + self.nv + self.nq + self.nv)
