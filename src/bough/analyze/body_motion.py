@@ -220,13 +220,12 @@ class Bodies:
 
     @cached_property
     def _springs(self) -> Floats:
-        energy, q = np.zeros(self.batch.n), 0
+        energy = np.zeros(self.batch.n)
         for body in self.model.system.bodies.values():
-            joint = body.joint
+            joint, q = body.joint, self.model.places[body.name][0]
             for i, stiffness in enumerate(joint.stiffness or ()):
                 rest = joint.rest[i] if joint.rest else 0.0
                 energy += 0.5*stiffness*(self.batch.q[:, q + i] - rest)**2
-            q += body.n_q
         for stop in self.model.system.stops.values():
             beyond = stop.side*(self.batch.q[:, coordinate_place(self.model.system, stop.coordinate)[0]] - stop.limit)
             energy += 0.5*stop.stiffness*np.maximum(beyond, 0.0)**2

@@ -202,5 +202,5 @@ def directional(model: CompiledModel, batch: Batch, along: Directions, outputs: 
     rates, moved = rates_along(model, rows)
     shown, shown_along = outputs_along(model, rows, rates, moved, wanted, along)
     n, m = batch.n, along.m
-    return Tangents(Accelerations(model, rates), Accelerations(model, moved.reshape(n, m, -1)), shown,
+    return Tangents(Accelerations.of(model, rates), Accelerations.of(model, moved.reshape(n, m, -1)), shown,
                     {name: each.reshape(n, m, -1) for name, each in shown_along.items()})

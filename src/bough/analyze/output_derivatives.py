@@ -37,7 +37,7 @@ class OutputsAlong:
 
     def __init__(self, model: CompiledModel, rows: Any, rates: Floats, moved: Floats, wanted: list[Output]) -> None:
         self.model, self.rows, self.outputs = model, rows, wanted
-        self.rates, self.moved = Accelerations(model, rates), Accelerations(model, moved)
+        self.rates, self.moved = Accelerations.of(model, rates), Accelerations.of(model, moved)
         self.batch: Batch = rows.batch
         self.x = model.layout.view(rows.dx)
         self.a, self.da = (np.ascontiguousarray(each.v) for each in (self.rates, self.moved))

@@ -196,11 +196,8 @@ def input_entries(model: CompiledModel) -> dict[str, list[int]]:
     """Entries of the controls by name: inputs of the description and, if the name is unambiguous, joint torques by coordinate or
     joint, and motors by wheel."""
     named = [(name, i) for i, name in enumerate(model.names.v)]
-    v = 0
-    for body in model.system.bodies.values():
-        if body.joint.n_v == 1:
-            named.append((body.joint.name or body.name, v))
-        v += body.n_v
+    named += [(body.joint.name or body.name, model.places[body.name][1]) for body in model.system.bodies.values()
+              if body.joint.n_v == 1]
     named += [(wheel.name, model.nv + j) for j, wheel in enumerate(model.system.wheels.values()) if wheel.driven]
     meanings: dict[str, set[int]] = {}
     for name, place in named:
