@@ -315,7 +315,12 @@ class CompiledModel:
 
     def entry_name(self, entry: int) -> str:
         """Description of an entry of x."""
-        return self.layout.entry_name(entry, self.names.q, self.names.v, self.names.wheels, list(self.system.tanks))
+        layout = self.layout
+        names = [*(f"q of '{n}'" for n in self.names.q), *(f"v of '{n}'" for n in self.names.v),
+                 *(f"speed of wheel '{n}'" for n in self.names.wheels), *["the orbit"]*6*layout.in_orbit,
+                 *(f"mass in tank '{n}'" for n in self.system.tanks), *["a state of friction"]*layout.frictions,
+                 *["the exhaust"]*(layout.exhaust.stop - layout.exhaust.start), *["a state of a law"]*layout.law_states]
+        return names[entry]
 
     def state(self, x: Floats) -> State:
         """States x (..., nx) with views of their parts by name."""

@@ -25,14 +25,8 @@ BETWEEN = "~"               # mark of elastic teeth watched by a run, between th
 ALIKE = 1e-9                # of the size of a row: what is left of one implied by others
 
 
-def build_couplings(system: System, parts: Partition, compliant: bool = False) -> list[Closure]:
-    """All rigid couplings, as closures with terms; with `compliant`, the elastic ones, too."""
-    return [build_coupling(system, coupling, parts) for coupling in system.couplings.values()
-            if coupling.stiffness is None or compliant]
-
-
 def build_coupling(system: System, coupling: Coupling, parts: Partition) -> Closure:
-    """The row is divided by its largest factor."""
+    """A coupling as a closure with terms; its row is divided by its largest factor."""
     hinge_of = {hinge.v: k for k, hinge in enumerate(parts.hinges) if hinge.kind in (REVOLUTE, PRISMATIC)}
     largest, terms = max(map(abs, coupling.terms.values())), list[Term]()
     for name, (given, factor) in zip(coupling.coordinates(system), coupling.terms.items(), strict=True):
