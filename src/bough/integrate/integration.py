@@ -62,13 +62,13 @@ class Integration:
         check_kinds(laws, reproducible)
         check_clock("t0", t0 := moment("t0", t0), dt)
         self.choice: str | None = None
+        start: dict[str, Any] = {"q0": q0, "v0": v0, "wheels0": wheels0, "orbit0": orbit0, "tanks0": tanks0, "hold": hold}
         if method == "auto":
-            start: dict[str, Any] = {"q0": q0, "v0": v0, "wheels0": wheels0, "orbit0": orbit0, "tanks0": tanks0,
-                                     "hold": hold}
             given = {} if reproducible else (start if x is None else {"x": x}) | {"parameters": parameters}
             method, self.choice = choose_method(self.trial(model, given | {
                 "laws": laws, "control": control, "control_period": control_period, "t0": t0}), steps)
         self.model, self.parameters, fixed = model, parameters, method in FIXED
+        step = dt if fixed else None
         every = [*laws, control]
         extended = model.with_law_states(len(continuous_states(every)) + audit)
         system = model.system
@@ -86,15 +86,14 @@ class Integration:
         chosen = stabilization(model, method, stabilize, hold)
         self.batched, self.assembled, self.audit = batched, None, audit
         if x is None:
-            x, self.batched, self.assembled = started(extended, t0, {
-                "q0": q0, "v0": v0, "wheels0": wheels0, "orbit0": orbit0, "tanks0": tanks0, "hold": hold, "laws": every,
-                "audit": audit, "parameters": parameters})
+            x, self.batched, self.assembled = started(extended, t0, start | {
+                "laws": every, "audit": audit, "parameters": parameters})
         if teeth is None and fixed and dt is not None and system.couplings and optional.teeth.watchable(system):
             first = initial_states(extended, t0, *[None]*6)[0][0] if reproducible else x[0]
             teeth = optional.teeth.teeth_to_watch(extended, first, dt)
         self.teeth, self.events = tuple(teeth or ()), self.events or bool(teeth)
         self.options |= {"teeth": list(self.teeth)} if self.teeth else {}
-        pars = stabilized(extended, pars, chosen, method, dt if fixed else None)
+        pars = stabilized(extended, pars, chosen, method, step)
         compiled = (FIXED | ADAPTIVE).get(method)
         tableau = np.zeros(0) if compiled is None else corrected(compiled(), chosen, speeds=method != "euler-cromer")
         self.plan = Plan(method, float(dt) if fixed and dt is not None else None, (rtol or RTOL, atol or ATOL), first_step,
@@ -121,15 +120,14 @@ class Integration:
             given = Laws(base, laws, control, numbered, together, self.start, self.plan.dt, control_period, seed, audit)
             return Run(base, self.plan, own, x[rows], np.zeros((n, base.input_layout.nu)), given, self.start, np.zeros(0), handler,
                        turn=(members[0], len(x)) if self.events else (0, 1), changed=changed,
-                       parameters=None if handler is None else lambda now: stabilized(now, now.tables.pars, chosen, method,
-                                                                                      dt if fixed else None))
+                       parameters=None if handler is None else lambda now: stabilized(now, now.tables.pars, chosen, method, step))
 
         def alone(i: int) -> Run:
             """A run with events, on a model with its own parameters, which may affect events and stops."""
-            if parameters is None:
-                return run(extended, pars, slice(i, i + 1), None, optional.event_handler.EventHandler(extended, teeth=self.teeth))
-            base = member_model(model, parameters, i).with_law_states(extended.layout.law_states)
-            own = stabilized(base, base.tables.pars, chosen, method, dt if fixed else None)
+            base, own = extended, pars
+            if parameters is not None:
+                base = member_model(model, parameters, i).with_law_states(extended.layout.law_states)
+                own = stabilized(base, base.tables.pars, chosen, method, step)
             return run(base, own, slice(i, i + 1), None, optional.event_handler.EventHandler(base, teeth=self.teeth))
 
         every_member = None if parameters is None else [member_of(parameters, i) for i in range(len(x))]

@@ -24,7 +24,7 @@ from bough.analyze.balance import SHARE, States, balance
 from bough.compile.batch import evaluating
 from bough.errors import BoughError
 from bough.integrate.trajectory import Trajectory
-from bough.results.part_values import whole_momenta
+from bough.results.part_values import whole_angular_momentum, whole_linear_momentum
 from bough.results.samples import Rows, Samples, chunks, segments
 from bough.results.summary import external_effects, nonconservative_effects
 
@@ -217,7 +217,8 @@ def _momentum(run: Trajectory, found: Audit) -> None:
     series, sizes = [], []
     for model, rows in segments(few):
         samples = Samples(model, rows, accelerated=False)
-        series.append(whole_momenta(samples) if model.system.tanks else samples.bodies.momentum)
+        both = whole_angular_momentum, whole_linear_momentum
+        series.append(np.concatenate([each(samples) for each in both], axis=1) if model.system.tanks else samples.bodies.momentum)
         arm = np.abs(samples.bodies.frames.position - samples.bodies.center_of_mass[:, None]).max(axis=(1, 2))
         linear, angular = (np.abs(each).sum(axis=(1, 2)) for each in samples.bodies._momenta)
         gone = np.stack([np.abs(rows.exhaust[:, i : i + 3]).sum(axis=1) for i in (0, 3)], axis=1)

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Callable, Iterable
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
 from bough import flex, results
@@ -156,7 +157,7 @@ RECORDS: dict[str, Record] = {
     "tanks": Record(_of_part(Tank, {
         "tank_mass": lambda s: s.tanks,
         "tank_flow": lambda s: results.part_values.tank_flows(s),
-        "tank_thrust": lambda s: results.part_values.tank_thrusts(s),
+        "tank_thrust": lambda s: results.part_values.tank_flows(s) * [tank.speed for tank in s.model.system.tanks.values()],
     }), needs="tanks", default=True),
     "exhaust": Record({
         "exhaust_angular_momentum": Quantity(AXIS, "N m s", "of all that has left tanks, about the world's origin",
@@ -222,15 +223,10 @@ PRESENT: dict[str, Callable[[System], Any]] = {
     "flexible bodies": flexible_bodies,
     "bodies that recover stresses": recoveries,
     "bodies that recover strains": lambda system: recoveries(system, "strain"),
-    "wheels": lambda system: system.wheels,
-    "tanks": lambda system: system.tanks,
-    "loops": lambda system: system.loops,
-    "couplings": lambda system: system.couplings,
-    "friction": lambda system: system.frictions,
+    **{parts: attrgetter(parts) for parts in ("wheels", "tanks", "loops", "couplings", "inputs", "outputs")},
+    "friction": attrgetter("frictions"),
     "held coordinates": holdable,
-    "force elements": lambda system: system.elements,
-    "inputs": lambda system: system.inputs,
-    "outputs": lambda system: system.outputs,
+    "force elements": attrgetter("elements"),
     "central gravity": lambda system: isinstance(system.gravity, CentralGravity),
 }
 
