@@ -19,7 +19,7 @@ from bough.describe.settings import wrong_option, wrong_options
 from bough.errors import StateError, StepWarning, similar
 from bough.integrate import step_safety
 from bough.integrate.advance import advance
-from bough.integrate.automatic import choose_method, local_rates
+from bough.integrate.automatic import choose_adaptive, choose_fixed, local_rates
 from bough.integrate.closing import close_start, corrected, stabilization, stabilized
 from bough.integrate.compiled import loops
 from bough.integrate.laws import Laws, continuous_states
@@ -65,8 +65,8 @@ class Integration:
         start: dict[str, Any] = {"q0": q0, "v0": v0, "wheels0": wheels0, "orbit0": orbit0, "tanks0": tanks0, "hold": hold}
         if method == "auto":
             given = {} if reproducible else (start if x is None else {"x": x}) | {"parameters": parameters}
-            method, self.choice = choose_method(self.trial(model, given | {
-                "laws": laws, "control": control, "control_period": control_period, "t0": t0}), steps)
+            trial = self.trial(model, given | {"laws": laws, "control": control, "control_period": control_period, "t0": t0})
+            method, self.choice = choose_adaptive(trial, rtol or RTOL) if dt is None else choose_fixed(trial, dt)
         self.model, self.parameters, fixed = model, parameters, method in FIXED
         step = dt if fixed else None
         every = [*laws, control]

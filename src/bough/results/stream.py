@@ -50,7 +50,7 @@ class Parts:
         try:
             shutil.rmtree(new, ignore_errors=True)
             new.mkdir(parents=True)
-            _write(new / "system.yaml", system.encode())
+            (new / "system.yaml").write_bytes(system.encode())
             for i, part in enumerate(parts):
                 self._put(new / _name(i), part)
             discard(self.folder)
@@ -173,12 +173,6 @@ def checkpoint_of(path: Path) -> float | None:
 
 def _name(i: int) -> str:
     return f"part-{i:06d}.npz"
-
-
-def _write(path: Path, data: bytes) -> None:
-    part = path.with_suffix(".new")
-    part.write_bytes(data)
-    part.replace(path)
 
 
 # ---- streamed runs --------------------------------------------------------------------------------------------------
