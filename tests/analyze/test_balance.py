@@ -113,8 +113,10 @@ def resisted():
     s.body("hull", joint=bough.Free(v0=[0.2, 0.1, 0, 0.1, -0.2, 0.05]), mass=200.0, inertia=(40, 50, 60))
     s.body("mast", parent="hull", at=(0, 0, 1), joint=bough.Universal("xy"), mass=20.0, com=(0, 0, 1), inertia=(5, 5, 1))
     s.body("drogue", joint=bough.Free(q0=[2, 0.5, 1, 0, 0, 0, 1]), mass=30.0, inertia=(2, 3, 4))
-    s.line("tow", a=bough.Frame("mast", at=(0, 0, 2)), b=bough.Frame("drogue", at=(0.1, 0, 0)), stiffness=500.0, length=0.5, damping=40.0)
-    s.line("anchor", a=bough.Frame("hull", at=(1, 0, 0)), b=bough.Frame("world", at=(3, 0, -2)), stiffness=200.0, length=1.0, damping=30.0)
+    s.line("tow", a=bough.Frame("mast", at=(0, 0, 2)), b=bough.Frame("drogue", at=(0.1, 0, 0)), stiffness=500.0, length=0.5,
+           damping=40.0)
+    s.line("anchor", a=bough.Frame("hull", at=(1, 0, 0)), b=bough.Frame("world", at=(3, 0, -2)), stiffness=200.0, length=1.0,
+           damping=30.0)
     s.bushing("mount", a=bough.Frame("mast", at=(0, 0, 1)), b=bough.Frame("drogue", at=(-0.5, 0.2, 0)),
               stiffness=(20, 30, 40, 300, 400, 500), damping=(2, 1, 3, 20, 10, 30))
     s.restoring("mooring", "hull", (400, 400, 2000, 30, 40, 50), at=(0, 0, -1))
@@ -138,7 +140,7 @@ def test_force_elements_that_take_work():
 def test_the_audit_of_a_run_has_the_work_of_force_elements():
     """Dampers of lines and bushings, restoring moments: the energy that they take is accounted for to the error of the samples."""
     audit = bough.simulate(resisted().compile(), until=2.0, dt=1e-3, sample_rate=200).audit
-    assert not audit.not_told
+    assert not audit.not_audited
     assert audit.fine
     assert audit.energy["work of the rest"] < -10.0
     assert audit.energy["not accounted for"] < 1e-4*audit.energy["exchanged"]

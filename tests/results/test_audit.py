@@ -140,3 +140,10 @@ def test_a_batch_and_a_run_that_fails():
     with pytest.raises(bough.SimulationError) as failed:
         bough.simulate(stiff, until=10.0, dt=0.1, progress=False)
     assert "stopped early" in failed.value.result.audit.line
+
+
+def test_what_older_files_call_not_told_is_what_was_not_audited():
+    found = Audit.from_json('{"not_told": {"work": "too few samples"}}')
+    assert found == Audit(not_audited={"work": "too few samples"})
+    assert Audit.from_json(found.to_json()) == found
+    assert "not audited: too few samples" in str(found)

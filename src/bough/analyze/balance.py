@@ -25,6 +25,7 @@ from scipy.spatial.transform import Rotation
 from bough.analyze.body_motion import Bodies, bodies_in
 from bough.analyze.equations_of_motion import forward, inverse
 from bough.analyze.loop_rows import SPEED, evaluate_loops, true_rows
+from bough.analyze.parameters import STENCIL
 from bough.analyze.reactions import drive_forces, reactions
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
@@ -38,7 +39,6 @@ from bough.describe.part import depth_first
 from bough.sweeps import calls
 from bough.sweeps import fields as f
 
-STENCIL = ((-2.0, 1/12), (-1.0, -2/3), (1.0, 2/3), (2.0, -1/12))       # f' h of fourth order
 Wrenches = list[tuple[Floats, Floats, Floats, Floats, Floats]]        # place, velocity, rate, moment, force: (states, 3), world
 REACH = 1e-3                # rad or m: how far a step of the differences moves the fastest coordinate
 SHARE = 1e-6                # of its terms: what a balance may leave; the differences themselves leave 1e-11
@@ -328,15 +328,14 @@ class States:
     # ---- momentum --------------------------------------------------------------------------------------------------------------
     def no_momentum(self) -> str:
         """External effects that only the sweeps know."""
-        system = self.system
+        system, roots = self.system, [body.joint for body in self.system.bodies.values() if body.parent is None]
         found = {"central gravity": isinstance(system.gravity, CentralGravity),
                  "loops to the world": any(loop.external_effects() for loop in system.loops.values()),
                  "linearized flexible bodies": linearized(system),
-                 "loops and roots that do not float": model_loops(system), "friction or couplings": system.frictions or
-                 system.couplings, "wrenches of the caller": self.batch.wrenches,
+                 "loops and roots that do not float": system.loops and any(joint.kind != "free" for joint in roots),
+                 "friction or couplings": system.frictions or system.couplings, "wrenches of the caller": self.batch.wrenches,
                  "roots that are held": any(system.bodies[each.body].parent is None for each in holdable(system).values()),
-                 "roots with springs or dampers": any(body.parent is None and (any(body.joint.stiffness or ()) or any(
-                     body.joint.damping or ())) for body in system.bodies.values())}
+                 "roots with springs or dampers": any(any(joint.stiffness or ()) or any(joint.damping or ()) for joint in roots)}
         return ", ".join(what for what, present in found.items() if present)
 
     @cached_property
@@ -350,7 +349,7 @@ class States:
             force, moment = force + push, moment + couple + np.cross(place - center, push)
         return force, moment
 
-    def through_roots(self) -> list[tuple[Floats, Floats, Floats, Floats, Floats]]:
+    def through_roots(self) -> Wrenches:
         """Loads from the world: the given forces along a free joint, the reactions of other joints."""
         found, t, given = [], self.batch.t[:, 0], self.batch.inputs
         tau = given.tau + (given.ports @ self.model.port_torques)[:, :self.model.nv]
@@ -359,7 +358,7 @@ class States:
             if body.parent is not None:
                 continue
             place, turned, at = self.here.position[:, k], self.here.attitude[:, k], self.model.places[body.name][1]
-            if is_free(body.joint):
+            if body.joint.kind == "free":
                 own = tau[:, at:at + 6] + np.stack([signal(each, t) for each in body.joint.torque or (0.0,)*6], axis=-1)
                 pair = turn(turned, own[:, 3:]), own[:, :3] @ rotation_matrix(body.orient).T
             else:
@@ -420,11 +419,6 @@ def across(joint: Joint, x: Floats, R: Floats, q: Floats) -> tuple[Floats, Float
     return x, R
 
 
-def model_loops(system: System) -> bool:
-    """Whether loops and roots that are not free joints share the loads from the world."""
-    return bool(system.loops) and any(body.parent is None and not is_free(body.joint) for body in system.bodies.values())
-
-
 def rate_about(wheel: Wheel, bodies: Bodies) -> Floats:
     """(states,): e.omega of the body or node that carries a wheel."""
     place = bodies.place(wheel.body, wheel.node)
@@ -434,10 +428,6 @@ def rate_about(wheel: Wheel, bodies: Bodies) -> Floats:
 def linearized(system: System) -> bool:
     """Whether the inertia of some flexible body ignores its deformation."""
     return any(body.flexible is not None and body.flexible.variant != "full" for body in system.bodies.values())
-
-
-def is_free(joint: Joint) -> bool:
-    return joint.kind == "free"
 
 
 def norm(vectors: Floats) -> Floats:

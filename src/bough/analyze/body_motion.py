@@ -224,13 +224,12 @@ class Bodies:
 
     @cached_property
     def _springs(self) -> Floats:
-        energy, q = np.zeros(self.batch.n), 0
+        energy = np.zeros(self.batch.n)
         for body in self.model.system.bodies.values():
-            joint = body.joint
+            joint, q = body.joint, self.model.places[body.name][0]
             for i, stiffness in enumerate(joint.stiffness or ()):
                 rest = joint.rest[i] if joint.rest else 0.0
                 energy += 0.5*stiffness*(self.batch.q[:, q + i] - rest)**2
-            q += body.n_q
         for stop in self.model.system.stops.values():
             beyond = stop.side*(self.batch.q[:, coordinate_place(self.model.system, stop.coordinate)[0]] - stop.limit)
             energy += 0.5*stop.stiffness*np.maximum(beyond, 0.0)**2
@@ -302,9 +301,8 @@ def observe(model: CompiledModel, batch: Batch, a: Floats) -> Bodies:
                       for name, seat in zip(names, seats, strict=True)]
             seats += [parts.attachment(*place) for place in seen]
         batch.tables.routes[key] = route_to(parts, seats, every=True)
-    call, motion, out = motion_call(model, batch, a, batch.tables.routes[key], len(model.system.elements))
+    call, motion, elements, _ = motion_call(model, batch, a, batch.tables.routes[key], len(model.system.elements))
     run(call)
-    elements = out[:, r.FRAMES.size(motion.position.shape[1]):].reshape(batch.n, -1, f.ELEMENT_OUT)
     finite(motion.acceleration, "motion of the bodies", batch)
     frames = Frames(motion.position, motion.velocity[..., 3:], motion.attitude, motion.velocity[..., :3])
     body, nodes = frames.part(slice(0, n)), dict[str, Frames]()
@@ -330,10 +328,6 @@ class Route:
     spots: Floats           # (places, SPOT_ROW)
     origins: Floats         # (places, 3): of the places, where no point is aimed at
     aimed: list[Any] = field(default_factory=list)
-
-    def to_point(self) -> "Route":
-        """One that can be aimed at a point."""
-        return replace(self, spots=self.spots.copy(), aimed=[])
 
     def aim(self, point: ArrayLike) -> "Route":
         """To a point of the places, in their axes."""
@@ -366,7 +360,7 @@ def route_of(model: CompiledModel, tables: Tables, places: Sequence[Place], poin
     if key not in tables.routes:
         tables.routes[key] = route_to(tables.parts, seats)
     route: Route = tables.routes[key]
-    return route if point is None else route.to_point().aim(point)
+    return route if point is None else replace(route, spots=route.spots.copy(), aimed=[]).aim(point)
 
 
 def seat_of(model: CompiledModel, parts: Partition, place: Place) -> Anchor:
@@ -384,16 +378,21 @@ def seat_of(model: CompiledModel, parts: Partition, place: Place) -> Anchor:
 
 
 def motion_call(model: CompiledModel, batch: Batch, a: Floats, route: Route, elements: int = 0
-                ) -> tuple[partial[Any], Motion, Floats]:
-    """The kernel that follows a route, where it puts motions of its places, and all of it, what force elements exert last."""
-    n = len(route.spots)
-    size = r.FRAMES.size(n)
+                ) -> tuple[partial[Any], Motion, Floats, Floats]:
+    """The kernel that follows a route, where it puts motions of its places and what force elements exert, and all that it fills."""
+    size = r.FRAMES.size(len(route.spots))
     out = np.empty((batch.n, size + f.ELEMENT_OUT*elements))
-    position, attitude, velocity, acceleration = (out[:, at:at + length].reshape(batch.n, n, -1)
+    call = model.bound(sweeps.calls.kinematics, batch, batch.x, batch.u, a, route.hinges, route.spots, out,
+                       extra=traced(batch.tables) + size)
+    return call, *motion_in(out, len(route.spots), elements), out
+
+
+def motion_in(out: Floats, n: int, elements: int) -> tuple[Motion, Floats]:
+    """Views of rows that the kinematics fills: the motion of n places, and what force elements exert."""
+    position, attitude, velocity, acceleration = (out[:, at:at + length].reshape(len(out), n, -1)
                                                   for at, length in r.FRAMES.places(n).values())
-    extra = traced(batch.tables) + size
-    call = model.bound(sweeps.calls.kinematics, batch, batch.x, batch.u, a, route.hinges, route.spots, out, extra=extra)
-    return (call, Motion(position, attitude.reshape(batch.n, n, 3, 3), velocity, acceleration), out)
+    return (Motion(position, attitude.reshape(len(out), n, 3, 3), velocity, acceleration),
+            out[:, r.FRAMES.size(n):].reshape(len(out), elements, f.ELEMENT_OUT))
 
 
 def place_call(model: CompiledModel, kernel: Any, lanes: Lanes, route: Route, *more: Floats) -> partial[Any]:
@@ -416,11 +415,16 @@ def frame_motion(model: CompiledModel, batch: Batch, a: Floats, frames: Sequence
 
 def motion_of_frames(model: CompiledModel, batch: Batch, a: Floats, frames: Sequence[Frame]) -> Motion:
     """The same by the tables of the batch, in which their nodes carry something."""
-    key = ("frames", *frames)
-    if key not in batch.tables.routes:
-        parts = batch.tables.parts
-        batch.tables.routes[key] = route_to(parts, [frame_attachment(parts, frame) for frame in frames])
-    return motion_along(model, batch, a, batch.tables.routes[key])
+    return motion_along(model, batch, a, route_to_frames(batch.tables, frames))
+
+
+def route_to_frames(tables: Tables, frames: Sequence[Frame], every: bool = False) -> Route:
+    """The way to frames, by as few hinges as it takes, or by all."""
+    key = ("frames", every, *frames)
+    if key not in tables.routes:
+        tables.routes[key] = route_to(tables.parts, [frame_attachment(tables.parts, frame) for frame in frames], every)
+    route: Route = tables.routes[key]
+    return route
 
 
 def place_motion(model: CompiledModel, batch: Batch, a: Floats, place: Place, point: ArrayLike | None) -> Motion:
@@ -429,8 +433,8 @@ def place_motion(model: CompiledModel, batch: Batch, a: Floats, place: Place, po
 
 
 def motion_along(model: CompiledModel, batch: Batch, a: Floats, route: Route) -> Motion:
-    """How the places at the end of a route move."""
-    call, found, out = motion_call(model, batch, a, route)
+    """How the places of a route move."""
+    call, found, _, out = motion_call(model, batch, a, route)
     run(call)
     finite(out, "positions or motions", batch)
     return found
@@ -438,7 +442,7 @@ def motion_along(model: CompiledModel, batch: Batch, a: Floats, route: Route) ->
 
 def poses(model: CompiledModel, batch: Batch, places: Sequence[Place], point: ArrayLike | None = None) -> tuple[Floats, Floats]:
     """Positions (places, 3) and attitudes (places, 3, 3), behind the batch axis if there is one."""
-    q, lead = coordinates(batch), () if batch.single else (batch.n,)
+    q, lead = np.ascontiguousarray(batch.unbatched(batch.q)), () if batch.single else (batch.n,)
     answers = np.empty((*lead, len(places), 3)), np.empty((*lead, len(places), 3, 3))
     route = route_of(model, batch.tables, places, point)
     run(place_call(model, sweeps.calls.poses, batch.lanes, route, q, *answers))
@@ -448,21 +452,10 @@ def poses(model: CompiledModel, batch: Batch, places: Sequence[Place], point: Ar
 def jacobian_of(model: CompiledModel, batch: Batch, place: Place, point: ArrayLike | None = None, *, rate: bool = False) -> Floats:
     """(6, nv), behind a batch axis if there is one: [angular, linear] velocity of a place, or of a point of it, for each speed; or
     the rate of that."""
-    given = (coordinates(batch), speeds(batch)) if rate else (coordinates(batch),)
-    J = np.empty((6, model.nv) if batch.single else (batch.n, 6, model.nv))
-    kernel = sweeps.calls.jacobian_rate if rate else sweeps.calls.jacobian
-    run(place_call(model, kernel, batch.lanes, route_of(model, batch.tables, [place], point), *given, J))
+    kernel, given = (sweeps.calls.jacobian_rate, (batch.q, batch.v)) if rate else (sweeps.calls.jacobian, (batch.q,))
+    J, state = np.empty((batch.n, 6, model.nv)[batch.single:]), [np.ascontiguousarray(batch.unbatched(part)) for part in given]
+    run(place_call(model, kernel, batch.lanes, route_of(model, batch.tables, [place], point), *state, J))
     return finite(J, "entries of the Jacobian", batch)
-
-
-def coordinates(batch: Batch) -> Floats:
-    """q of one state, or rows."""
-    return batch.q[0] if batch.single else np.ascontiguousarray(batch.q)
-
-
-def speeds(batch: Batch) -> Floats:
-    """v of one state, or rows."""
-    return batch.v[0] if batch.single else np.ascontiguousarray(batch.v)
 
 
 # ---- prepared, for one thread ----------------------------------------------------------------------------------------------
@@ -474,23 +467,17 @@ def prepare_poses(model: CompiledModel, places: Sequence[Place] | None, with_poi
     return PreparedPlaces(place_call(model, sweeps.calls.poses, ONE, route), (q,), *answers, aim=route.aim)
 
 
-def prepare_jacobian(model: CompiledModel, place: Place, with_point: bool) -> PreparedPlaces:
-    """From q, and a point, if one comes: the Jacobian of a place."""
-    batch, route = at_place(model, [place], with_point)
-    J = np.empty((6, model.nv))
-    return PreparedPlaces(place_call(model, sweeps.calls.jacobian, ONE, route), (batch.q[0],), J, aim=route.aim)
-
-
-def prepare_jacobian_rate(model: CompiledModel, place: Place, with_point: bool) -> PreparedPlaces:
-    """From q and v, and a point, if one comes: the rate of the Jacobian of a place."""
+def prepare_jacobian(model: CompiledModel, place: Place, with_point: bool, rate: bool = False) -> PreparedPlaces:
+    """From q, and a point, if one comes: the Jacobian of a place; or, from q and v, its rate."""
     (batch, route), J = at_place(model, [place], with_point), np.empty((6, model.nv))
-    return PreparedPlaces(place_call(model, sweeps.calls.jacobian_rate, ONE, route), (batch.q[0], batch.v[0]), J, aim=route.aim)
+    kernel, state = (sweeps.calls.jacobian_rate, (batch.q[0], batch.v[0])) if rate else (sweeps.calls.jacobian, (batch.q[0],))
+    return PreparedPlaces(place_call(model, kernel, ONE, route), state, J, aim=route.aim)
 
 
 def prepare_motion(model: CompiledModel, what: str, place: Place, with_point: bool) -> Prepared:
     """From q, v and v', and a point, if one comes: "velocity" or "acceleration" of a place."""
     (batch, route), a = at_place(model, [place], with_point), np.zeros((1, model.nv))
-    call, found, _ = motion_call(model, batch, a, route)
+    call, found, *_ = motion_call(model, batch, a, route)
     return Prepared(call, getattr(found, what)[0, 0], batch.q[0], batch.v[0], a[0], aim=route.aim)
 
 

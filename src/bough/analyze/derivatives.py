@@ -192,20 +192,15 @@ def shares(system: System) -> bool:
     return len(set(bodies)) < len(bodies)
 
 
-def apart(model: CompiledModel) -> CompiledModel:
-    """The same model with separate numbers in the tables for every flexible body."""
-    return type(model)(unshared(model.whole)).switched_as(model)
-
-
 def directional(model: CompiledModel, batch: Batch, along: Directions, outputs: Iterable[str] | None = ()) -> Tangents:
     """Derivatives of all rates, and of outputs (those named; all of them: None), along directions at the states of a batch."""
     wanted, batch = known_outputs(model, outputs), replace(batch, single=False)
-    if along.names and shares(model.system):
-        model = apart(model)
+    if along.names and shares(model.system):                                # then with separate numbers for every body
+        model = type(model)(unshared(model.whole)).switched_as(model)
         batch = model.changed(batch)
     rows = rows_along(model, batch, along)
     rates, moved = rates_along(model, rows)
     shown, shown_along = outputs_along(model, rows, rates, moved, wanted, along)
     n, m = batch.n, along.m
-    return Tangents(Accelerations(model, rates), Accelerations(model, moved.reshape(n, m, -1)), shown,
+    return Tangents(Accelerations.of(model, rates), Accelerations.of(model, moved.reshape(n, m, -1)), shown,
                     {name: each.reshape(n, m, -1) for name, each in shown_along.items()})

@@ -219,26 +219,16 @@ def look_closer(q: Any, v: Any, more: Any) -> None:
     """The quick call of models that have none: always the general path."""
 
 
-def nothing_else(model: CompiledModel, batch: Batch) -> bool:
-    """Whether a tree depends only on its state and joint torques."""
-    return bool(applies(model, batch) and model.nv and not model.input_layout.n_ports and not model.in_orbit
-                and not batch.tables.rows("time tables").size)
-
-
-def prepare_derivatives(model: CompiledModel) -> Quick:
-    """From q, v and tau: v' and its derivatives by them; only for plain trees without other inputs."""
-    batch = model.batch(model.q0)
-    if not nothing_else(model, batch):
-        return look_closer
-    return quick_call(forward_call(model, batch), forward_derivatives(model, batch), ("dq", "dv", "dtau"))
-
-
-def prepare_inverse_derivatives(model: CompiledModel) -> Quick:
-    """From q, v and v': the torques and their derivatives by them, for the same models."""
+def prepare_derivatives(model: CompiledModel, inverse: bool = False) -> Quick:
+    """From q, v and tau: v' and its derivatives by them; or, of the inverse dynamics, from q, v and v' the torques and theirs.
+    Only for plain trees that depend on nothing but their state and joint torques."""
     batch, a = model.batch(model.q0), np.zeros((1, model.nv))
-    if not nothing_else(model, batch):
+    if (not applies(model, batch) or not model.nv or model.input_layout.n_ports or model.in_orbit
+            or batch.tables.rows("time tables").size):
         return look_closer
-    return quick_call(inverse_call(model, batch, a), inverse_derivatives(model, batch, a), ("dq", "dv", "da"))
+    if inverse:
+        return quick_call(inverse_call(model, batch, a), inverse_derivatives(model, batch, a), ("dq", "dv", "da"))
+    return quick_call(forward_call(model, batch), forward_derivatives(model, batch), ("dq", "dv", "dtau"))
 
 
 def inverse_derivatives(model: CompiledModel, batch: Batch, a: Floats, parameters: Sequence[str] = ()) -> InverseDerivatives:
@@ -253,17 +243,16 @@ def inverse_derivatives(model: CompiledModel, batch: Batch, a: Floats, parameter
     else:
         columns["a"] = mass_matrices(model, batch)
     along = parts.directions(leave)
-    if along.m or not quick:
-        rows = rows_along(model, replace(batch, single=False), along) if along.m else None
-        value, moved = torques_along(model, rows, batch, a)
+    if along.m:
+        value, moved = torques_along(model, rows_along(model, replace(batch, single=False), along), batch, a)
         columns |= parts.split(moved, leave)
+    elif not quick:
+        value = inverse(model, batch, a)
     return parts.named(columns, value, batch.single, InverseDerivatives)
 
 
-def torques_along(model: CompiledModel, rows: Rows | None, batch: Batch, a: Floats) -> tuple[Floats, Floats]:
+def torques_along(model: CompiledModel, rows: Rows, batch: Batch, a: Floats) -> tuple[Floats, Floats]:
     """(n, nv): joint torques; (n, m, nv): their derivatives."""
-    if rows is None:
-        return inverse(model, batch, a), np.zeros((batch.n, 0, model.nv))
     value, moved = np.empty((batch.n, model.nv)), np.empty((len(rows.dx), model.nv))
     rows.call(tangents.inverse_tangents, batch.tables, batch.t, batch.x, batch.u, rows.dt, rows.dx, rows.du, a,
               np.zeros((len(rows.dx), model.nv)), value, moved)

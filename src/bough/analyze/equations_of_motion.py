@@ -3,9 +3,8 @@
 "auto" selects the momentum cloud if most of the motion is prescribed, otherwise O(N) or the dense mass matrix by size.
 """
 
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -66,29 +65,19 @@ def forward_kernel(method: str) -> Any:
     return {"order-n": calls.forward_order_n, "dense": calls.forward_dense, "cloud": calls.forward_cloud}[method]
 
 
-@dataclass(frozen=True)
-class Accelerations:
-    """Rows of the forward dynamics, or their derivatives: v', accelerations of the wheels, rates of the orbit, loop multipliers."""
-    model: CompiledModel
+class Accelerations(NamedTuple):
+    """Rows of the forward dynamics, or of their derivatives, and their parts."""
     rows: Floats
+    v: Floats               # v'
+    wheels: Floats
+    orbit: Floats           # velocity and acceleration of the mass center; empty without central gravity
+    multipliers: Floats     # of loops, padded to fours, loop by loop; empty for the cloud
 
-    @property
-    def v(self) -> Floats:
-        return self.rows[..., :self.model.nv]
-
-    @property
-    def wheels(self) -> Floats:
-        return self.rows[..., self.model.nv:self.model.nv + self.model.nw]
-
-    @property
-    def orbit(self) -> Floats:
-        """Velocity and acceleration of the mass center; empty without central gravity."""
-        return self.rows[..., self.model.nv + self.model.nw:][..., :6*self.model.in_orbit]
-
-    @property
-    def multipliers(self) -> Floats:
-        """Padded to fours, loop by loop; empty for the cloud."""
-        return self.rows[..., self.model.nv + self.model.nw + 6*self.model.in_orbit:]
+    @staticmethod
+    def of(model: CompiledModel, rows: Floats) -> "Accelerations":
+        wheels, orbit = model.nv, model.nv + model.nw
+        loops = orbit + 6*model.in_orbit
+        return Accelerations(rows, rows[..., :wheels], rows[..., wheels:orbit], rows[..., orbit:loops], rows[..., loops:])
 
 
 def room_for(model: CompiledModel, batch: Batch, dynamics: str) -> Floats:
@@ -109,7 +98,7 @@ def forward(model: CompiledModel, batch: Batch, dynamics: str = "auto") -> Accel
     call, out = forward_call(model, batch, dynamics)
     run(call)
     check_finite(model, batch, out)
-    return Accelerations(model, out)
+    return Accelerations.of(model, out)
 
 
 def check_finite(model: CompiledModel, batch: Batch, out: Floats) -> None:

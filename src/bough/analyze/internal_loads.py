@@ -56,12 +56,10 @@ class Cut(NamedTuple):
         return tuple(c.child if sign > 0 else c.parent for c, sign in zip(self.connections, self.signs, strict=True))
 
 
-def joints_of(system: System) -> list[Connection]:
-    return [Connection(body.joint.name or body.name, body.parent or WORLD, body.name, False) for body in system.bodies.values()]
-
-
-def loops_of(system: System) -> list[Connection]:
-    return [Connection(loop.name, loop.a.body, loop.b.body, True) for loop in system.loops.values()]
+def connections_of(system: System) -> list[Connection]:
+    """All joints, then all loops."""
+    joints = [Connection(body.joint.name or body.name, body.parent or WORLD, body.name, False) for body in system.bodies.values()]
+    return joints + [Connection(loop.name, loop.a.body, loop.b.body, True) for loop in system.loops.values()]
 
 
 def read_cut(system: System, cut: Any) -> Cut:
@@ -80,11 +78,11 @@ def read_cut(system: System, cut: Any) -> Cut:
 
 def find(system: System, name: Any) -> Connection:
     """The joint (by its own name or that of its body) or loop with a name."""
-    joints, loops = joints_of(system), loops_of(system)
-    meant = list(dict.fromkeys(c for c in (*joints, *loops) if name in (c.name, None if c.is_loop else c.child)))
+    every = connections_of(system)
+    meant = list(dict.fromkeys(c for c in every if name in (c.name, None if c.is_loop else c.child)))
     if len(meant) == 1:
         return meant[0]
-    known = [*(c.name for c in joints), *system.bodies, *(c.name for c in loops)]
+    known = [*(c.name for c in every if not c.is_loop), *system.bodies, *system.loops]
     if not meant:
         raise StateError(f"cut: there is no joint, body or loop {name!r}{nearest(name, known)}")
     several = " and ".join(f"the {'loop' if c.is_loop else 'joint'} between '{c.parent}' and '{c.child}'" for c in meant)
@@ -93,7 +91,7 @@ def find(system: System, name: Any) -> Connection:
 
 def sides(system: System, cut: Sequence[Connection]) -> dict[str, bool]:
     """For each body and the world, whether it is in the part without the world; every connection of the cut joins the two parts."""
-    left = [c for c in (*joints_of(system), *loops_of(system)) if c not in cut]
+    left = [c for c in connections_of(system) if c not in cut]
     for c in cut:
         if path := path_between(left, c.parent, c.child):
             joined = ", ".join(f"'{step.name}'" for step in path)
@@ -215,7 +213,8 @@ class CutLoads:
         if (open_share > OPEN).any():
             state = int(np.argmax(open_share > OPEN))
             where = "" if self.single else f" in state {state}"
-            raise StateError(f"the {kind} through '{name}' along {_written(along)} ({self.axes} axes) is not determined{where}: "
+            way = ", ".join(f"{x:.4g}" for x in along)
+            raise StateError(f"the {kind} through '{name}' along ({way}) ({self.axes} axes) is not determined{where}: "
                              f"the dynamics leaves open {' and '.join(self.open_words(state))}; let one of the joints move that "
                              "way, or make a body between them flexible")
         return self._back(self.all_least[:, i, part] @ along)
@@ -258,10 +257,6 @@ class CutLoads:
             numbers = (f"{'open':>11}" if np.isnan(value) else f"{value + 0.0:11.4g}" for value in load)
             lines.append(f"  {f'{name} on {on}':{width - 2}}" + "".join(numbers))
         return "\n".join(lines + [f"  not determined: {words}" for words in self.open_words()])
-
-
-def _written(direction: Floats) -> str:
-    return "(" + ", ".join(f"{x:.4g}" for x in direction) + ")"
 
 
 # ---- internal loads --------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bough.analyze.body_motion import Motion, frame_motion, route_to, traced
+from bough.analyze.body_motion import Motion, frame_motion, motion_in, route_to_frames, traced
 from bough.analyze.equations_of_motion import Accelerations
 from bough.analyze.internal_loads import read_cut
 from bough.analyze.parameters import STENCIL, Parameter
@@ -21,7 +21,6 @@ from bough.analyze.signals import Measured, outputs, state_entry
 from bough.compile.batch import Batch, lanes_for
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
-from bough.compile.loop_tables import frame_attachment
 from bough.describe import CentralGravity, Frame
 from bough.describe.parts.port import Output
 from bough.flex.flexible_body import displacements
@@ -38,7 +37,7 @@ class OutputsAlong:
 
     def __init__(self, model: CompiledModel, rows: Any, rates: Floats, moved: Floats, wanted: list[Output]) -> None:
         self.model, self.rows, self.outputs = model, rows, wanted
-        self.rates, self.moved = Accelerations(model, rates), Accelerations(model, moved)
+        self.rates, self.moved = Accelerations.of(model, rates), Accelerations.of(model, moved)
         self.batch: Batch = rows.batch
         self.x = model.layout.view(rows.dx)
         self.a, self.da = (np.ascontiguousarray(each.v) for each in (self.rates, self.moved))
@@ -75,23 +74,14 @@ class OutputsAlong:
         """States (n, ...) repeated for each direction."""
         return np.repeat(array, self.rows.m, axis=0)
 
-    def _route_along(self, frames: list[Frame] | None, elements: int = 0) -> tuple[Motion, Floats]:
-        """Derivatives of the motion of frames (None: every hinge is visited), and of the loads of force elements."""
-        batch = self.model.changed(self.batch, keep_welds=True)
-        parts, key = batch.tables.parts, ("frames", *frames) if frames is not None else ("elements",)
-        if key not in batch.tables.routes:
-            seats = [frame_attachment(parts, frame) for frame in frames or [Frame("world")]]
-            batch.tables.routes[key] = route_to(parts, seats, every=frames is None)
-        route = batch.tables.routes[key]
-        n, rows = len(route.spots), self.rows
-        size = r.FRAMES.size(n)
+    def _route_along(self, frames: list[Frame], elements: int = 0) -> tuple[Motion, Floats]:
+        """Derivatives of the motion of frames, and of the loads of force elements, for which every hinge is visited."""
+        batch, rows = self.model.changed(self.batch, keep_welds=True), self.rows
+        route, size = route_to_frames(batch.tables, frames, every=elements > 0), r.FRAMES.size(len(frames))
         out, along = (np.empty((count, size + f.ELEMENT_OUT*elements)) for count in (batch.n, len(rows.dx)))
         rows.call(tangents.kinematics_tangents, batch.tables, batch.x, batch.u, rows.dx, rows.du, self.a, self.da, route.hinges,
                   route.spots, out, along, extra=traced(batch.tables) + size)
-        place, attitude, velocity, acceleration = (along[:, at:at + length].reshape(len(along), n, -1)
-                                                   for at, length in r.FRAMES.places(n).values())
-        return (Motion(place, attitude.reshape(-1, n, 3, 3), velocity, acceleration),
-                along[:, size:].reshape(len(along), elements, f.ELEMENT_OUT))
+        return motion_in(along, len(frames), elements)
 
     @cached_property
     def _motion(self) -> tuple[list[Frame], Motion]:
@@ -168,7 +158,7 @@ class OutputsAlong:
 
     @cached_property
     def _elements(self) -> Floats:
-        return self._route_along(None, len(self.model.system.elements))[1]
+        return self._route_along([Frame("world")], len(self.model.system.elements))[1]
 
     # ---- differences --------------------------------------------------------------------------------------------
     def _differences(self, output: Output) -> Floats:

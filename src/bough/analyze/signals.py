@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from bough import flex
+from bough import analyze, flex
 from bough.analyze.body_motion import Bodies, Motion, bodies_in, frame_motion
 from bough.analyze.equations_of_motion import Accelerations, forward
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.describe import CentralGravity, Frame
+from bough.describe.body import FORCE_UNITS
 from bough.describe.orientation import quaternions
 from bough.describe.part import entry_named
 from bough.describe.parts.port import Output, ports_of
@@ -121,8 +122,8 @@ class Measured:
         if any(name in self.model.whole.loops and name not in self.model.system.loops for name in cut):
             return np.full((self.batch.n, 6*len(cut)), np.nan)                  # an open loop
         axes = "child" if output.along == "body" else str(output.along)
-        from bough.analyze.internal_loads import internal_loads
-        return internal_loads(self.model, self.batch, self._a, cut=output.load, at=np.zeros(3), axes=axes, driven=()).values
+        return analyze.internal_loads.internal_loads(self.model, self.batch, self._a, cut=output.load, at=np.zeros(3), axes=axes,
+                                                     driven=()).values
 
     def _deflection(self, output: Output) -> Floats:
         """The displacement of the node by the modal coordinates, in the frame of its body."""
@@ -195,11 +196,8 @@ def input_entries(model: CompiledModel) -> dict[str, list[int]]:
     """Entries of the controls by name: inputs of the description and, if the name is unambiguous, joint torques by coordinate or
     joint, and motors by wheel."""
     named = [(name, i) for i, name in enumerate(model.names.v)]
-    v = 0
-    for body in model.system.bodies.values():
-        if body.joint.n_v == 1:
-            named.append((body.joint.name or body.name, v))
-        v += body.n_v
+    named += [(body.joint.name or body.name, model.places[body.name][1]) for body in model.system.bodies.values()
+              if body.joint.n_v == 1]
     named += [(wheel.name, model.nv + j) for j, wheel in enumerate(model.system.wheels.values()) if wheel.driven]
     meanings: dict[str, set[int]] = {}
     for name, place in named:
@@ -224,7 +222,6 @@ def control_names(model: CompiledModel) -> list[str]:
 
 def control_units(model: CompiledModel) -> list[str]:
     """Their units."""
-    from bough.describe.body import FORCE_UNITS
     system = model.system
     forces = [FORCE_UNITS[unit] for body in system.bodies.values() for unit in body.speed_units]
     return [*forces, *["N m"]*model.nw, *(unit for port in system.inputs.values() for unit in port.units(system))]

@@ -56,9 +56,11 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
     data.put("tanks", [own.ravel() for own in pieces])
 
     plan, pars = fill_records(system, parts, lay, inputs, constants, time_tables, holds, tanks)
+    drives = bool(system.couplings or system.frictions)                 # compiled with loops and holds, present or not
     tables = Tables(
         plan=plan.integers(), pars=pars.numbers(), tables=data.numbers()[0],
-        features=needed_features(system, parts, lay, holds),
+        features=Features(bool(parts.modal), bool(lay.fronts.closures) or drives, bool(holds.rows) or drives, drives=drives,
+                          tanks=bool(system.tanks)),
         sections={"plan": plan.places, "pars": pars.places, "tables": data.places, "ws": lay.ws.places},
         parts=parts, fronts=lay.fronts, n_u=lay.nu, first_input_wrench=lay.first_input,
         jumps=np.unique(np.concatenate([np.zeros(0), *(jumps(pieces) for _, pieces in time_tables)])),
@@ -106,7 +108,7 @@ def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence
     pars.put("loops", [closure.parameters for closure in lay.fronts.closures if not closure.terms])
     couplings, coupled, coupling_parameters, factors = Rows(), Rows(), Numbers(), Numbers()
     if system.couplings:
-        couplings, coupled, coupling_parameters, factors = builders.coupling_tables.coupling_rows(system, lay.fronts, parts, lay)
+        couplings, coupled, coupling_parameters, factors = builders.coupling_tables.coupling_rows(system, parts, lay)
     pars.put("couplings", coupling_parameters)
     pars.put("coupled", factors)
     add("free motions", *free_rows(system, parts, lay.u + lay.first_free))
@@ -130,13 +132,6 @@ def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence
     plan.fill("hinges", hinge_rows(parts, lay, flexible, fronts, changing))
     plan.fill("header", [header(lay, parts, plan, pars, constants)])
     return plan, pars
-
-
-def needed_features(system: System, parts: Partition, lay: Layout, holds: HoldTable) -> Features:
-    """Features to compile; drives imply loops and holds, present or not."""
-    drives = bool(system.couplings or system.frictions)
-    return Features(bool(parts.modal), bool(lay.fronts.closures) or drives, bool(holds.rows) or drives, drives=drives,
-                    tanks=bool(system.tanks))
 
 
 def used_nodes(system: System, inputs: Sequence[InputWrench], *, every: bool) -> list[tuple[str, str]]:

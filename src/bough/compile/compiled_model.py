@@ -28,8 +28,8 @@ from bough.compile.batch import (
 )
 from bough.compile.cloud_tables import cloud_problem
 from bough.compile.connections import Joined, can_change, closed, closed_at_start, connected, moved, reachable, seated
-from bough.compile.coordinates import coordinate_places, holdable
-from bough.compile.hold_tables import Hold, breaks, declared_holds, motion_rows, prescribed_motion
+from bough.compile.coordinates import coordinate_places, declared_motions, holdable
+from bough.compile.hold_tables import Hold, breaks, motion_rows, prescribed_motion
 from bough.compile.layout import Floats, InputLayout, InputWrench, State, StateLayout, run_states
 from bough.compile.signal_tables import feeds
 from bough.compile.tables import Tables, described_inputs
@@ -96,7 +96,8 @@ class CompiledModel:
         self._tables: dict[Any, Tables] = {}
         self.family: dict[Any, Any] = {}                # what stays whatever is held and connected: see integrate.rehanging
         self._ready = Ready()
-        self.holds: Mapping[str, Hold] = declared_holds(system)
+        self.holds: Mapping[str, Hold] = {name: Hold(None if motion == "locked" else 0)
+                                          for name, motion in declared_motions(system).items()}
         self.contacts: tuple[str, ...] = ()             # stops that are in contact
         self.seats: Mapping[str, Body] = {}             # bodies whose joints are elsewhere than in `whole`, in hinges of their own
         bodies = system.bodies.values()
@@ -321,7 +322,12 @@ class CompiledModel:
 
     def entry_name(self, entry: int) -> str:
         """Description of an entry of x."""
-        return self.layout.entry_name(entry, self.names.q, self.names.v, self.names.wheels, list(self.system.tanks))
+        layout = self.layout
+        names = [*(f"q of '{n}'" for n in self.names.q), *(f"v of '{n}'" for n in self.names.v),
+                 *(f"speed of wheel '{n}'" for n in self.names.wheels), *["the orbit"]*6*layout.in_orbit,
+                 *(f"mass in tank '{n}'" for n in self.system.tanks), *["a state of friction"]*layout.frictions,
+                 *["the exhaust"]*(layout.exhaust.stop - layout.exhaust.start), *["a state of a law"]*layout.law_states]
+        return names[entry]
 
     def state(self, x: Floats) -> State:
         """States x (..., nx) with views of their parts by name."""

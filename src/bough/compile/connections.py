@@ -43,14 +43,10 @@ def reachable(system: System) -> list[tuple[str, ...]]:
         for event in system.events.values():
             opens = {action.target for action in event.do if isinstance(action, Open | Detach)}
             waiting.append((now | closing(event)) - opens)
-    if any(_pulls(action) for event in system.events.values() for action in event.do):
-        found[frozenset()] = None                                           # then all loops move: see `integrate.connecting`
+    if any(isinstance(action, Close) or (isinstance(action, Attach) and action.pose == "nominal")
+           for event in system.events.values() for action in event.do):     # it changes the position: see `integrate.connecting`
+        found[frozenset()] = None
     return [tuple(name for name in system.loops if name in names) for names in found]
-
-
-def _pulls(action: object) -> bool:
-    """Whether an action changes the position."""
-    return isinstance(action, Close) or (isinstance(action, Attach) and action.pose == "nominal")
 
 
 def closing(event: Event) -> set[str]:

@@ -1,13 +1,13 @@
 """Couplings as the numbers that `sweeps.couplings` reads: coordinates, factors and columns of each."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bough.compile.coordinates import coordinate_place, holdable
-from bough.compile.front_tables import Fronts, ends_of, first_column, first_open
+from bough.compile.front_tables import ends_of, first_column, first_open
 from bough.compile.loop_tables import Closure, Term, common_hinge
 from bough.compile.partition import Partition
 from bough.describe import Coupling, System
@@ -18,18 +18,15 @@ from bough.sweeps import records as r
 from bough.sweeps.couplings import APART
 from bough.sweeps.schema import Floats
 
+if TYPE_CHECKING:
+    from bough.compile.layout import Layout
+
 BETWEEN = "~"               # mark of elastic teeth watched by a run, between their flanks
 ALIKE = 1e-9                # of the size of a row: what is left of one implied by others
 
 
-def build_couplings(system: System, parts: Partition, compliant: bool = False) -> list[Closure]:
-    """All rigid couplings, as closures with terms; with `compliant`, the elastic ones, too."""
-    return [build_coupling(system, coupling, parts) for coupling in system.couplings.values()
-            if coupling.stiffness is None or compliant]
-
-
 def build_coupling(system: System, coupling: Coupling, parts: Partition) -> Closure:
-    """The row is divided by its largest factor."""
+    """A coupling as a closure with terms; its row is divided by its largest factor."""
     hinge_of = {hinge.v: k for k, hinge in enumerate(parts.hinges) if hinge.kind in (REVOLUTE, PRISMATIC)}
     largest, terms = max(map(abs, coupling.terms.values())), list[Term]()
     for name, (given, factor) in zip(coupling.coordinates(system), coupling.terms.items(), strict=True):
@@ -70,18 +67,9 @@ class CouplingRows(NamedTuple):
     factors: list[Floats]
 
 
-class Places(Protocol):
-    """The part of a `Layout` used here: positions of state and inputs in ws, and of the frictions in x."""
-    x: int
-    u: int
-    given: int
-    nq: int
-    frictions: slice
-
-
-def coupling_rows(system: System, fronts: Fronts, parts: Partition, lay: Places) -> CouplingRows:
+def coupling_rows(system: System, parts: Partition, lay: "Layout") -> CouplingRows:
     """Rows of all couplings; an elastic one, or one with play, does not constrain."""
-    found, q, v, given = CouplingRows([], [], [], []), lay.x, lay.x + lay.nq, lay.given
+    found, q, v, given, fronts = CouplingRows([], [], [], []), lay.x, lay.x + lay.nq, lay.given, lay.fronts
     running = lay.frictions.stop > lay.frictions.start
     played = [name for name, coupling in system.couplings.items() if coupling.touches]
     held = {coordinate.v for coordinate in holdable(system).values()}

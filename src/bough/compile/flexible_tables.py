@@ -35,15 +35,6 @@ def spin_count(body: FlexibleBody) -> int:
     return len(body.integrals.spin) if body.variant == "full" else 0
 
 
-def modal_record_size(body: FlexibleBody, columns: int) -> int:
-    """Size of its record in ws; `columns`: width of the front of closed loops that passes it."""
-    return r.MODAL_RECORD.size + r.MODAL_BLOCKS.size(body.n_modes, body.carried.count, columns)
-
-
-def node_record_size(body: FlexibleBody) -> int:
-    return r.NODE_RECORD.size + r.NODE_BLOCKS.size(body.n_modes)
-
-
 def scratch_sizes(body: FlexibleBody) -> tuple[int, int, int]:
     """Scratch needed for the body, how much of it is kept in orbit, and scratch for one of its nodes."""
     counts = body.n_modes, body.carried.count, spin_count(body)

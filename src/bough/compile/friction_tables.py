@@ -37,15 +37,11 @@ def friction_rows(system: System, parts: Partition, lay: Layout) -> tuple[list[l
             v=lay.x + speed, tau=lay.u + torque, law=LAWS[friction.law], sign=0, acts=True, hinge=hinge,
             ws=lay.frictions_at + r.FRICTION_RESULT.size*j, state=0 if state is None else lay.x + state,
             rate=0 if state is None else lay.xdot + state))
-        pars.append(friction_parameters(friction))
+        pars.append(r.FRICTION_PARAMETERS.pack(
+            coulomb=friction.coulomb, static_more=friction.breakaway - friction.coulomb, viscous=friction.viscous,
+            over_stribeck=0.0 if friction.stribeck is None else 1.0/friction.stribeck, smooth_speed=friction.speed or 0.0,
+            bristle=friction.stiffness or 0.0, load_factor=friction.mu*(friction.radius or 1.0)))
     return rows, pars
-
-
-def friction_parameters(friction: Friction) -> Floats:
-    return r.FRICTION_PARAMETERS.pack(
-        coulomb=friction.coulomb, static_more=friction.breakaway - friction.coulomb,
-        over_stribeck=0.0 if friction.stribeck is None else 1.0/friction.stribeck, viscous=friction.viscous,
-        smooth_speed=friction.speed or 0.0, bristle=friction.stiffness or 0.0, load_factor=friction.mu*(friction.radius or 1.0))
 
 
 def switch_frictions(tables: Tables, frictions: Mapping[str, Friction], marks: Sequence[str]) -> None:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.polynomial import polynomial
 from numpy.typing import ArrayLike, NDArray
 
-from bough.compile.coordinates import Coordinate, declared_motions, holdable
+from bough.compile.coordinates import Coordinate, holdable
 from bough.compile.layout import Layout
 from bough.compile.partition import Partition
 from bough.describe import Constant, Harmonics, Move, Pieces, Polynomial, Rate, Spline, System, TimeTable
@@ -184,11 +184,6 @@ class Hold:
     motion: int | None = None           # which motion of its coordinate; None: locked
     origin: float = 0.0                 # s
     offset: float = 0.0                 # rad or m
-
-
-def declared_holds(system: System) -> dict[str, Hold]:
-    """Coordinates held by the description."""
-    return {name: Hold(None if motion == "locked" else 0) for name, motion in declared_motions(system).items()}
 
 
 class HoldTable(NamedTuple):

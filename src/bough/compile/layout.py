@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from bough import compile as builders
 from bough.compile.coordinates import coordinate_places, holdable
 from bough.compile.front_tables import build_fronts
-from bough.compile.loop_tables import build_closures, frame_attachment, free_motions
+from bough.compile.loop_tables import build_closure, frame_attachment, free_motions
 from bough.compile.partition import Partition
 from bough.compile.sections import Sections
 from bough.compile.signal_tables import compile_outputs, placed_inputs, rest_lines
@@ -115,15 +115,6 @@ class StateLayout:
     def pack(self, *parts: ArrayLike) -> Floats:
         """x from q, v, wheel speeds, orbit and masses in tanks, of one state or of rows."""
         return np.concatenate([np.asarray(part, float) for part in parts], axis=-1)
-
-    def entry_name(self, entry: int, q_names: Sequence[str], v_names: Sequence[str], wheel_names: Sequence[str],
-                   tank_names: Sequence[str]) -> str:
-        """Description of an entry of x."""
-        names = [*(f"q of '{n}'" for n in q_names), *(f"v of '{n}'" for n in v_names),
-                 *(f"speed of wheel '{n}'" for n in wheel_names), *["the orbit"]*6*self.in_orbit,
-                 *(f"mass in tank '{n}'" for n in tank_names), *["a state of friction"]*self.frictions,
-                 *["the exhaust"]*(self.exhaust.stop - self.exhaust.start), *["a state of a law"]*self.law_states]
-        return names[entry]
 
 
 @dataclass(frozen=True)
@@ -262,8 +253,9 @@ class Layout:
         branching = sorted({hinge.inner for k, hinge in enumerate(parts.hinges) if k and hinge.inner != k - 1} | wheel_hinges | {0})
         branches = ws.add("branches", r.BRANCH.size*len(branching), len(branching))
         self.branch = {k: branches + r.BRANCH.size*i for i, k in enumerate(branching)}
-        couplings = builders.coupling_tables.build_couplings(system, parts, compliant) if system.couplings else []
-        self.fronts = build_fronts([*build_closures(system, parts), *couplings], parts, ws)
+        couplings = [builders.coupling_tables.build_coupling(system, coupling, parts) for coupling in system.couplings.values()
+                     if coupling.stiffness is None or compliant]
+        self.fronts = build_fronts([*(build_closure(loop, parts) for loop in system.loops.values()), *couplings], parts, ws)
         self.place_scratch(parts)
         self.place_records(parts)
         ws.add("implicit", r.IMPLICIT_HEAD.size + self.nv + self.nq + self.nv)
@@ -305,7 +297,7 @@ class Layout:
             at += r.HINGE_RECORD.size + GAIN_SIZE[hinge.kind]
             if hinge.flexible is not None:
                 self.modes_at[k] = at = padded(at)
-                sizes = builders.flexible_tables
-                at += (sizes.modal_record_size(hinge.flexible, self.fronts.columns(k)) if hinge.kind == MODAL
-                       else sizes.node_record_size(hinge.flexible))
+                modes, carried = hinge.flexible.n_modes, hinge.flexible.carried.count
+                at += (r.MODAL_RECORD.size + r.MODAL_BLOCKS.size(modes, carried, self.fronts.columns(k)) if hinge.kind == MODAL
+                       else r.NODE_RECORD.size + r.NODE_BLOCKS.size(modes))
         self.ws.add("records", at - start, len(parts.hinges))

@@ -67,10 +67,6 @@ class Closure(NamedTuple):
         return 1.0 if self.terms else float(self.parameters[0, f.LOOP_SIZE])
 
 
-def build_closures(system: System, parts: Partition) -> list[Closure]:
-    return [build_closure(loop, parts) for loop in system.loops.values()]
-
-
 def build_closure(loop: Loop, parts: Partition) -> Closure:
     a, b = frame_attachment(parts, loop.a), frame_attachment(parts, loop.b)
     meet = common_hinge(parts, a.hinge, b.hinge)

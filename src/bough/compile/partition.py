@@ -56,10 +56,6 @@ class Hinge:
         """How many entries of v are its own."""
         return int(self.flexible.n_modes) if self.kind == MODAL else 0 if self.kind == NODE else N_SPEEDS[self.kind]
 
-    def free_wheel(self, inertia: float, axis: NDArray[np.float64]) -> None:
-        """A driven wheel turns freely about its axis e: remove J e e^T from the body's inertia [B 2]."""
-        self.inertia = self.inertia - inertia*np.outer(axis, axis)
-
 
 class Pull(NamedTuple):
     """A body of the description for gravity, with its wheels at rest: in the axes of its hinge."""
@@ -154,8 +150,9 @@ def partition(system: System, parameters: dict[str, BodyParameters], keep_welds:
         parts.attachment(body_name, node)
     for wheel in system.wheels.values():
         attachment = parts.attachment(wheel.body, wheel.node)
-        if wheel.driven:
-            parts.hinges[attachment.hinge].free_wheel(wheel.inertia, attachment.turn @ np.asarray(wheel.axis))
+        if wheel.driven:                                                                # it turns freely: less J e e^T [B 2]
+            axis, hinge = attachment.turn @ np.asarray(wheel.axis), parts.hinges[attachment.hinge]
+            hinge.inertia = hinge.inertia - wheel.inertia*np.outer(axis, axis)
     return parts
 
 

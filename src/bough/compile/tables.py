@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bough import compile as builders
 from bough.compile.front_tables import Fronts
 from bough.compile.hold_tables import HoldTable
 from bough.compile.partition import Partition
-from bough.compile.sections import Arrays, Place, check_layout, detail, overview
+from bough.compile.sections import Place, check_layout
 from bough.compile.signal_tables import OutputPlace
 from bough.kernels.lanes import Features
 from bough.sweeps import fields as f
@@ -74,15 +75,12 @@ class Tables:
             pars[46]   REST                 0                    rad or m       coordinate without force
             pars[47]   DAMPING              0.1                  N m s/rad or N s/m damping
         """
-        print(overview(self._arrays) if what is None else detail(self._arrays, what, index))
+        listing = builders.listing
+        print(listing.overview(self) if what is None else listing.detail(self, what, index))
 
     def check(self) -> None:
         """Raise `LayoutError` if records overlap, or refer to something that is not there."""
         check_layout(self.plan, self.pars, self.tables, self.sections)
-
-    @property
-    def _arrays(self) -> Arrays:
-        return Arrays(self.plan.reshape(-1), self.pars, self.tables, self.sections, self.parts.hinges)
 
     @property
     def solved_kinds(self) -> list[int]:

@@ -46,23 +46,19 @@ def tank_rows(system: System, parts: Partition, lay: Layout, pieces: Sequence[Fl
     for j, (tank, own) in enumerate(zip(system.tanks.values(), pieces, strict=True)):
         hinges, gimballed = [parts.attachments[name].hinge for name in tank.body_names], bool(tank.gimballed(system.bodies))
         nozzle = frame_attachment(parts, tank.exit)
+        place = system.bodies[tank.exit.body].at if gimballed else tank.exit.at         # where propellant leaves the tank's body
         rows.append(r.TANK.row(
             hinge=hinges[0], slosh=hinges[1] if len(hinges) > 1 else 0, nozzle=nozzle.hinge, gimbal=gimballed, feeds=True,
             mass=lay.x + lay.tanks.start + j, rate=lay.xdot + lay.tanks.start + j, flow=lay.u + lay.inputs.flows.start + j,
             at=at, pieces=len(own), columns=(own.shape[1] - 1)//4, ws=lay.tanks_at + r.TANK_RESULT.size*j,
             exhaust=lay.xdot + lay.exhaust.start if lay.exhaust.stop > lay.exhaust.start else 0))
         pars.append(r.TANK_PARAMETERS.pack(
-            exhaust_speed=tank.speed, tank_exit=exit_in_tank(system, tank), nozzle_at=nozzle.at,
+            exhaust_speed=tank.speed, nozzle_at=nozzle.at,
+            tank_exit=(np.asarray(place) - np.asarray(tank.at)) @ rotation_matrix(tank.orient),
             nozzle_axis=nozzle.turn @ np.asarray(tank.direction), no_flow=1e-9*tank.full,
             least_fixed=1e-9*tank.full, described=tank.mass))
         at += own.size
     return rows, pars
-
-
-def exit_in_tank(system: System, tank: Tank) -> Floats:
-    """Where propellant leaves the body of the tank, in the tank's axes: the nozzle, or the joint of a gimbaled nozzle."""
-    place = system.bodies[tank.exit.body].at if tank.gimballed(system.bodies) else tank.exit.at
-    return np.asarray((np.asarray(place) - np.asarray(tank.at)) @ rotation_matrix(tank.orient))
 
 
 def massive_places(system: System, parts: Partition, lay: Layout) -> dict[int, int]:

@@ -2,15 +2,14 @@
 
 The choice is made from quantities known without a kernel, the frequencies of modes and of joint springs with their own bodies, if
 these are much too fast for explicit steps or much slower; otherwise from the assembled system."""
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from bough import integrate as optional
 from bough.compile.coordinates import coordinate_place, sticking, touching
 from bough.integrate.methods import FIXED
-from bough.integrate.run import RTOL, Run
+from bough.integrate.run import Run
 from bough.integrate.step_safety import longest_step
 from bough.model import Model
 
@@ -50,13 +49,8 @@ def _mobility(model: Model, coordinate: str) -> float:
     return 1.0/max(body.mass if slides else float(np.trace(np.asarray(body.inertia)))/3, 1e-12)
 
 
-def choose_method(trial: Callable[[str], Run], steps: Mapping[str, Any]) -> tuple[str, str]:
-    """A method, and why; `trial` returns a run at its start, for a method with fixed steps."""
-    dt = steps["dt"]
-    return _fixed(trial, dt) if dt is not None else _adaptive(trial, steps["rtol"] or RTOL)
-
-
-def _fixed(trial: Callable[[str], Run], dt: float) -> tuple[str, str]:
+def choose_fixed(trial: Callable[[str], Run], dt: float) -> tuple[str, str]:
+    """A method with fixed steps, and why; `trial` returns a run at its start, for a method with fixed steps."""
     run = trial("rk4")
     local = local_rates(run.model)
     if not len(local):
@@ -79,7 +73,8 @@ def _fixed(trial: Callable[[str], Run], dt: float) -> tuple[str, str]:
     return method, why
 
 
-def _adaptive(trial: Callable[[str], Run], rtol: float) -> tuple[str, str]:
+def choose_adaptive(trial: Callable[[str], Run], rtol: float) -> tuple[str, str]:
+    """The same with steps of its own."""
     run = trial("rk4")
     local = local_rates(run.model)
     if not len(local):

@@ -16,6 +16,7 @@ from bough.describe import Coupling
 from bough.errors import StateError
 from bough.integrate.compiled.loops import DIRECTION as FACES
 from bough.integrate.compiled.loops import FIRST, FIRST_FACTOR, LESS, SECOND, SECOND_FACTOR, WATCHER
+from bough.integrate.watchers import watcher
 from bough.model import Model
 from bough.sweeps import calls
 
@@ -49,11 +50,9 @@ def armed(row: Floats, x: Floats) -> Floats:
 def watch_play(model: Model, coupling: Coupling, x: Floats) -> list[Floats]:
     """Within its play: until either end. In touch: until it would have to pull."""
     if side := side_of(model, coupling):
-        row, played = np.zeros(WATCHER), [each.name for each in touching(model.system)]
+        played = [each.name for each in touching(model.system)]
         place = model.layout.friction.stop - len(played) + played.index(coupling.name)
-        row[FIRST], row[FIRST_FACTOR], row[FACES] = place, side, 1.0
-        row[LESS] = PULLS                                                   # one that bears nothing touches, too
-        return [row]
+        return [watcher(place, side, side*PULLS, 1.0)]                      # one that bears nothing touches, too
     return [flank_row(model, coupling, side, 1.0, x) for side in SIDES.values()]
 
 

@@ -8,10 +8,9 @@ from bough.compile.assemble import least_share
 from bough.compile.batch import group_parameters, lanes_for, workspace
 from bough.compile.layout import Floats
 from bough.errors import StateError, name_list, similar
-from bough.integrate.compiled import loops
 from bough.integrate.compiled.callback import LAWS
 from bough.integrate.compiled.stepping import euler_cromer
-from bough.integrate.run import STIFF, Run, with_corrections
+from bough.integrate.run import STIFF, Run, trial_rows, with_corrections
 from bough.integrate.start import member_model
 from bough.integrate.trajectory import positive
 from bough.model import Model
@@ -108,10 +107,5 @@ def closed_states(run: Run, pars: Floats, x: Floats, t: float, ahead: Floats) ->
     tables, lanes = run.stepped_tables, lanes_for(len(run.x))           # as in fixed steps: already compiled
     nu, at = run.u.shape[1], tables.size(f.WS_SIZE) + tables.more(run.resolved)
     ws = workspace(tables, lanes, tables.more(run.resolved) + 3*x.shape[1] + nu + 1)
-    failed, none = np.full((len(x), 2), np.nan), np.zeros((len(x), 0))
-    rows = (x, np.zeros((len(x), nu)), none, none, failed, np.zeros((0, loops.WATCHER)), np.zeros(2),
-            np.array([0.0, np.inf, 0.0, 0.0]), ahead)
     stepper, grid = (_CLOSING, np.zeros(LAWS, np.int64), np.zeros(1), at), np.array([[t, 0.0, 0.0, 1.0]])
-    run.take_fixed((tables, group_parameters(pars, lanes)), stepper, grid, np.zeros(0), rows, ws,
-                   np.zeros((len(x), loops.CARRY + x.shape[1])))
-    return x
+    return run.take_trial((tables, group_parameters(pars, lanes)), stepper, grid, trial_rows(x, np.zeros((len(x), nu)), ahead), ws)

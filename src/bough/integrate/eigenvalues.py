@@ -6,6 +6,7 @@ short step of Euler's method by the kernel that the run itself uses, so nothing 
 """
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +15,8 @@ from bough.compile.batch import group_parameters, lanes_for
 from bough.compile.coordinates import holdable
 from bough.compile.layout import Floats
 from bough.compile.tables import Tables
-from bough.integrate.compiled import loops
 from bough.integrate.compiled.stepping import tableau
-from bough.integrate.run import Run
+from bough.integrate.run import Run, trial_rows
 from bough.model import Model
 from bough.sweeps import fields as f
 from bough.sweeps import records as r
@@ -111,7 +111,7 @@ def held_entries(model: Model) -> list[int]:
 def rates_of(run: Run, *, entry: int | None = None, pars: Floats | None = None, laws: bool = True) -> Rate:
     """x' of rows of states, as the first state of a run sees them at the present time; without what a count in the header of plan
     says, with other parameters, or without compiled laws."""
-    lanes, nx = lanes_for(len(run.x)), run.x.shape[1]
+    lanes = lanes_for(len(run.x))
     (tables, _), (_, table, _, at), _, ws = run.arguments(lanes)
     tables = replace(tables, plan=tables.plan.copy())
     frictions = tables.rows("frictions")
@@ -125,11 +125,8 @@ def rates_of(run: Run, *, entry: int | None = None, pars: Floats | None = None, 
 
     def rates(x: Floats) -> Floats:
         rows = np.repeat(x, lanes.width, axis=0) if lanes.width > 1 else x
-        end, none, u = rows.copy(), np.zeros((len(rows), 0)), np.repeat(run.u[:1], len(rows), axis=0)
-        given = (end, u, none, none, np.full((len(rows), 2), np.nan), np.zeros((0, loops.WATCHER)), np.zeros(2),
-                 np.array([0.0, np.inf, 0.0, 0.0]), np.repeat(run.ahead[:1], len(rows), axis=0))
-        run.take_fixed((tables, group_parameters(own, lanes)), stepper, grid, np.zeros(0), given, ws,
-                       np.zeros((len(rows), loops.CARRY + nx)))
+        u, ahead = (np.repeat(each[:1], len(rows), axis=0) for each in (run.u, run.ahead))
+        end = run.take_trial((tables, group_parameters(own, lanes)), stepper, grid, trial_rows(rows.copy(), u, ahead), ws)
         return np.asarray((end - rows)/SHORT)[::lanes.width]
     return rates
 
@@ -173,19 +170,12 @@ def causes(run: Run, pars: Floats, whole: float) -> list[str]:
     calm, still = pars.copy(), run.x[0].copy()
     calm[:, f.STABILIZATION] = 0.0
     still[model.layout.v] = 0.0
-
-    trials: dict[str, Callable[[], Fastest]] = {}
-    if run.laws.table[0]:
-        trials["the gains of compiled laws"] = lambda: fastest_of(run, pars=pars, laws=False)
-    if tables.size(f.N_ELEMENTS):
-        kinds = sorted({element.noun for element in model.system.elements.values()})
-        trials[f"force elements ({', '.join(kinds)})"] = lambda: fastest_of(run, pars=pars, entry=f.N_ELEMENTS)
-    if tables.size(f.N_FREES):
-        trials["springs in the joints of loops"] = lambda: fastest_of(run, pars=pars, entry=f.N_FREES)
-    if tables.size(f.N_FRICTIONS):
-        trials["friction"] = lambda: fastest_of(run, pars=pars, entry=f.N_FRICTIONS)
-    if pars[:, f.STABILIZATION].any():
-        trials["Baumgarte's stabilization"] = lambda: fastest_of(run, pars=calm)
-    if run.x[0][model.layout.v].any():
-        trials["its rates: centrifugal and gyroscopic forces"] = lambda: fastest_of(run, still, pars=pars)
-    return [name for name, trial in trials.items() if trial().rate < 0.67*whole]
+    kinds = ", ".join(sorted({element.noun for element in model.system.elements.values()}))
+    trials: list[tuple[str, Any, dict[str, Any]]] = [               # what it may be, whether it is there, how to leave it out
+        ("the gains of compiled laws", run.laws.table[0], {"laws": False}),
+        (f"force elements ({kinds})", tables.size(f.N_ELEMENTS), {"entry": f.N_ELEMENTS}),
+        ("springs in the joints of loops", tables.size(f.N_FREES), {"entry": f.N_FREES}),
+        ("friction", tables.size(f.N_FRICTIONS), {"entry": f.N_FRICTIONS}),
+        ("Baumgarte's stabilization", pars[:, f.STABILIZATION].any(), {"pars": calm}),
+        ("its rates: centrifugal and gyroscopic forces", run.x[0][model.layout.v].any(), {"x": still})]
+    return [name for name, there, less in trials if there and fastest_of(run, **{"pars": pars} | less).rate < 0.67*whole]

@@ -1,13 +1,10 @@
 """Tanks in a run: flow and thrust end where the propellant does, at a moment that is found inside a step [B 90]."""
 
-import numpy as np
-
 from bough.compile.layout import Floats
 from bough.compile.tank_tables import EMPTY, engine_of, fed_tanks
 from bough.describe import Tank
 from bough.errors import StateError
-from bough.integrate.compiled.loops import DIRECTION as FACES
-from bough.integrate.compiled.loops import FIRST, FIRST_FACTOR, LESS, WATCHER
+from bough.integrate.watchers import watcher
 from bough.model import Model
 
 
@@ -25,9 +22,7 @@ def feeding(model: Model) -> list[Tank]:
 
 def watch_tank(model: Model, tank: Tank) -> Floats:
     """Until it is empty."""
-    row = np.zeros(WATCHER)
-    row[FIRST], row[FIRST_FACTOR], row[LESS], row[FACES] = mass_place(model, tank), 1.0, tank.residual, -1.0
-    return row
+    return watcher(mass_place(model, tank), 1.0, tank.residual, -1.0)
 
 
 def emptied(model: Model, tank: Tank, x: Floats) -> tuple[Model, str]:

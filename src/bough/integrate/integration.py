@@ -17,29 +17,15 @@ from bough.compile.layout import Floats
 from bough.describe.numeric import shown
 from bough.describe.settings import wrong_option, wrong_options
 from bough.errors import StateError, StepWarning, similar
+from bough.integrate import step_safety
 from bough.integrate.advance import advance
-from bough.integrate.automatic import choose_method, local_rates
+from bough.integrate.automatic import choose_adaptive, choose_fixed, local_rates
 from bough.integrate.closing import close_start, corrected, stabilization, stabilized
 from bough.integrate.compiled import loops
 from bough.integrate.laws import Laws, continuous_states
 from bough.integrate.methods import ADAPTIVE, FIXED, IMPLICIT
 from bough.integrate.run import ATOL, RTOL, STIFF, Plan, Progress, Run
 from bough.integrate.start import initial_states, member_model, starting_masses
-from bough.integrate.step_safety import (
-    LEADING,
-    UNRESOLVED,
-    WRONG,
-    ErrorEstimate,
-    StepCheck,
-    bounces,
-    check_step,
-    estimate_error,
-    explain_divergence,
-    longest_step,
-    notes,
-    unfollowed,
-    worth_checking,
-)
 from bough.integrate.trajectory import Sampling, Trajectory, check_clock, choose_sampling, moment, positive
 from bough.kernels.lanes import ONE
 from bough.model import Model
@@ -76,13 +62,13 @@ class Integration:
         check_kinds(laws, reproducible)
         check_clock("t0", t0 := moment("t0", t0), dt)
         self.choice: str | None = None
+        start: dict[str, Any] = {"q0": q0, "v0": v0, "wheels0": wheels0, "orbit0": orbit0, "tanks0": tanks0, "hold": hold}
         if method == "auto":
-            start: dict[str, Any] = {"q0": q0, "v0": v0, "wheels0": wheels0, "orbit0": orbit0, "tanks0": tanks0,
-                                     "hold": hold}
             given = {} if reproducible else (start if x is None else {"x": x}) | {"parameters": parameters}
-            method, self.choice = choose_method(self.trial(model, given | {
-                "laws": laws, "control": control, "control_period": control_period, "t0": t0}), steps)
+            trial = self.trial(model, given | {"laws": laws, "control": control, "control_period": control_period, "t0": t0})
+            method, self.choice = choose_adaptive(trial, rtol or RTOL) if dt is None else choose_fixed(trial, dt)
         self.model, self.parameters, fixed = model, parameters, method in FIXED
+        step = dt if fixed else None
         every = [*laws, control]
         extended = model.with_law_states(len(continuous_states(every)) + audit)
         system = model.system
@@ -100,23 +86,22 @@ class Integration:
         chosen = stabilization(model, method, stabilize, hold)
         self.batched, self.assembled, self.audit = batched, None, audit
         if x is None:
-            x, self.batched, self.assembled = started(extended, t0, {
-                "q0": q0, "v0": v0, "wheels0": wheels0, "orbit0": orbit0, "tanks0": tanks0, "hold": hold, "laws": every,
-                "audit": audit, "parameters": parameters})
+            x, self.batched, self.assembled = started(extended, t0, start | {
+                "laws": every, "audit": audit, "parameters": parameters})
         if teeth is None and fixed and dt is not None and system.couplings and optional.teeth.watchable(system):
             first = initial_states(extended, t0, *[None]*6)[0][0] if reproducible else x[0]
             teeth = optional.teeth.teeth_to_watch(extended, first, dt)
         self.teeth, self.events = tuple(teeth or ()), self.events or bool(teeth)
         self.options |= {"teeth": list(self.teeth)} if self.teeth else {}
-        pars = stabilized(extended, pars, chosen, method, dt if fixed else None)
+        pars = stabilized(extended, pars, chosen, method, step)
         compiled = (FIXED | ADAPTIVE).get(method)
         tableau = np.zeros(0) if compiled is None else corrected(compiled(), chosen, speeds=method != "euler-cromer")
         self.plan = Plan(method, float(dt) if fixed and dt is not None else None, (rtol or RTOL, atol or ATOL), first_step,
                          max_step or np.inf, dynamics, tableau, chosen == "projection" and method not in STIFF)
         self.end: float | None = None                                   # planned end time
-        self.checks: list[StepCheck] = []
+        self.checks: list[step_safety.StepCheck] = []
         self.unresolved: bool | None = None                             # whether steps are too long for springs or modes
-        self.errors: list[ErrorEstimate] = []
+        self.errors: list[step_safety.ErrorEstimate] = []
         self.warned: list[str] = []
         self.checkpoint: float | None = None                            # s between checkpoints, if samples are streamed
         self.start, self.sampling = float(t0), sampling
@@ -135,15 +120,14 @@ class Integration:
             given = Laws(base, laws, control, numbered, together, self.start, self.plan.dt, control_period, seed, audit)
             return Run(base, self.plan, own, x[rows], np.zeros((n, base.input_layout.nu)), given, self.start, np.zeros(0), handler,
                        turn=(members[0], len(x)) if self.events else (0, 1), changed=changed,
-                       parameters=None if handler is None else lambda now: stabilized(now, now.tables.pars, chosen, method,
-                                                                                      dt if fixed else None))
+                       parameters=None if handler is None else lambda now: stabilized(now, now.tables.pars, chosen, method, step))
 
         def alone(i: int) -> Run:
             """A run with events, on a model with its own parameters, which may affect events and stops."""
-            if parameters is None:
-                return run(extended, pars, slice(i, i + 1), None, optional.event_handler.EventHandler(extended, teeth=self.teeth))
-            base = member_model(model, parameters, i).with_law_states(extended.layout.law_states)
-            own = stabilized(base, base.tables.pars, chosen, method, dt if fixed else None)
+            base, own = extended, pars
+            if parameters is not None:
+                base = member_model(model, parameters, i).with_law_states(extended.layout.law_states)
+                own = stabilized(base, base.tables.pars, chosen, method, step)
             return run(base, own, slice(i, i + 1), None, optional.event_handler.EventHandler(base, teeth=self.teeth))
 
         every_member = None if parameters is None else [member_of(parameters, i) for i in range(len(x))]
@@ -164,7 +148,7 @@ class Integration:
                 run.progress, run.goal = progress, goal
                 advance(run, until)
                 if run.failure and "diverged" in run.failure:
-                    run.failure += explain_divergence(run)
+                    run.failure += step_safety.explain_divergence(run)
                 if run.interrupted:
                     break
 
@@ -215,11 +199,11 @@ class Integration:
         if self.plan.dt is None or self.checks:
             return
         if self.unresolved is None:
-            self.unresolved = bool((local_rates(self.model)*self.plan.dt > UNRESOLVED).any())
+            self.unresolved = bool((local_rates(self.model)*self.plan.dt > step_safety.UNRESOLVED).any())
         with choosing(self.lanes):
             for run in self.runs:
-                if worth_checking(run, (until - run.t)/self.plan.dt) or (self.unresolved and not run.implicit):
-                    self.checks.append(check_step(run, dt=run.plan.dt))
+                if step_safety.worth_checking(run, (until - run.t)/self.plan.dt) or (self.unresolved and not run.implicit):
+                    self.checks.append(step_safety.check_step(run, dt=run.plan.dt))
                     text = self.checks[-1].warning(self.plan.dt)
                     if text:
                         self.warn(text)
@@ -228,13 +212,13 @@ class Integration:
     def check_after(self) -> None:
         """Warn of fixed steps that were stable, but wrong."""
         for run in self.runs:
-            looked = worth_checking(run, run.steps) or self.unresolved
-            if looked and not run.failure and (error := estimate_error(run)) is not None:
+            looked = step_safety.worth_checking(run, run.steps) or self.unresolved
+            if looked and not run.failure and (error := step_safety.estimate_error(run)) is not None:
                 self.errors.append(error)
-                if error.share > WRONG:
+                if error.share > step_safety.WRONG:
                     self.warn(f"the run is stable, but its error is {error}; take a shorter dt or a method of higher order, and "
                               "compare")
-        if text := next(filter(None, (unfollowed(run) for run in self.runs if not run.failure)), None):
+        if text := next(filter(None, (step_safety.unfollowed(run) for run in self.runs if not run.failure)), None):
             self.warn(text)
 
     def warn(self, text: str) -> None:
@@ -282,7 +266,7 @@ class Integration:
         x, u = (np.concatenate([_padded(run.recorded[i], done) for run in self.runs]) for i in (0, 1))
         layout, beyond = self.model.layout, self.runs[0].model.layout.beyond
         given = None if self.parameters is None else {name: np.asarray(value, float) for name, value in self.parameters.items()}
-        stability, accuracy = notes(self.checks, self.errors)
+        stability, accuracy = step_safety.notes(self.checks, self.errors)
         found = Trajectory(
             self.model, longest.samples[:done], x[..., :layout.nx], u[..., self.model.input_layout.controls], self.batched, given,
             self.plan.method, self.plan.dt, sum(run.steps for run in self.runs), sum(run.rejected for run in self.runs),
@@ -292,7 +276,8 @@ class Integration:
         handlers = [run.handler for run in self.runs if run.handler is not None]
         found = replace(found, events=tuple(tuple(each.log) for each in handlers),
                         spans=tuple((*each.spans, (np.inf, each.model)) for each in handlers))
-        return cut_contradictions(cut_held_wheels(found, self.runs[0]))
+        held = self.runs[0].driven_but_held(found.u)                        # a compiled law drives a wheel whose speed is held
+        return cut_contradictions(found if held is None else cut_at(found, *held))
 
 
 def law_starts(options: Mapping[str, Any]) -> list[float]:
@@ -403,12 +388,6 @@ def check_whole(trajectory: Trajectory, until: float) -> Trajectory:
     return trajectory
 
 
-def cut_held_wheels(trajectory: Trajectory, run: Run) -> Trajectory:
-    """Cut the run where a compiled law drives a wheel whose speed is held."""
-    held = run.driven_but_held(trajectory.u)
-    return trajectory if held is None else cut_at(trajectory, *held)
-
-
 def cut_contradictions(trajectory: Trajectory) -> Trajectory:
     """Cut the run where prescribed motions open a loop."""
     model, states = trajectory.model, trajectory.state
@@ -436,15 +415,15 @@ def step_lines(model: Model) -> list[tuple[str, str]]:
     given = settings.method if settings is not None and settings.method in FIXED else "rk4"
     hold = (settings and settings.hold) or ()
     run = Integration(model, method=given, dt=settings.dt if settings is not None and settings.dt else 1e-3, hold=hold).runs[0]
-    check = check_step(run)
+    check = step_safety.check_step(run)
     found = [("steps", str(check))]
     if not run.implicit and check.fastest.rate:
         rest = optional.eigenvalues.fastest_of(run, pars=optional.eigenvalues.without_local(model.tables, run.pars))
-        limit = longest_step(FIXED["imex2"](), rest.values[:LEADING])
+        limit = step_safety.longest_step(FIXED["imex2"](), rest.values[:step_safety.LEADING])
         rate = f"as fast as {rest}" if rest.rate else "at rest"
         found.append(("", f"without springs, dampers and modes of its own {rate}; imex2 is stable up to "
                           + (f"{limit:.3g} s" if limit < 1e6 else "any step")))
-    found += [("", str(each)) for each in bounces(run, run.x[0])]
+    found += [("", str(each)) for each in step_safety.bounces(run, run.x[0])]
     if settings is not None and settings.dt and settings.method in FIXED and (text := check.warning(settings.dt)):
         found.append(("warning", text))
     return found

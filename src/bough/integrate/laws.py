@@ -282,10 +282,6 @@ class SampledLaw:
     def next_call(self) -> float:
         return self.start + self.calls*self.period
 
-    def next_times(self) -> list[float]:
-        """Times of the next call, and of the next delayed value."""
-        return [self.next_call, *(time for time, _ in self.coming[:1])]
-
     def update(self, t: float, x: Floats, see: See) -> bool:
         """Call the law if it is due, and activate delayed values; whether anything changed."""
         now, changed = t + SAME*abs(t), False
@@ -362,8 +358,8 @@ class Laws:
 
     def next_time(self, after: float) -> float:
         """The next time at which a law is called or a delayed value takes effect."""
-        later = after + SAME*abs(after)
-        return min((t for law in self.sampled for t in law.next_times() if t > later), default=np.inf)
+        times = [t for law in self.sampled for t in (law.next_call, *(time for time, _ in law.coming[:1]))]
+        return min((t for t in times if t > after + SAME*abs(after)), default=np.inf)
 
     def update(self, t: float, x: Floats, u: Floats, see: See) -> bool:
         """Call the laws that are due, and write the values in force to the rows of u; whether anything changed."""

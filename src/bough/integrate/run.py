@@ -40,6 +40,12 @@ def with_corrections(tableau: Floats, most: int, speeds: bool) -> Floats:
     return tableau
 
 
+def trial_rows(x: Floats, u: Floats, ahead: Floats) -> tuple[Floats, ...]:
+    """Rows of the compiled loops for steps that are only tried: nothing is recorded, and no event ends them."""
+    none, failed, clock = np.zeros((len(x), 0)), np.full((len(x), 2), np.nan), np.array([0.0, np.inf, 0.0, 0.0])
+    return x, u, none, none, failed, np.zeros((0, loops.WATCHER)), np.zeros(2), clock, ahead
+
+
 @dataclass(frozen=True)
 class Plan:
     """The options of a run."""
@@ -346,6 +352,13 @@ class Run:
         given = carried if carry is None else (carry,)*len(carried)
         call(kernel, *model, stepper, grid, samples, *given, rows, ws)
 
+    def take_trial(self, model: Any, stepper: Any, grid: Floats, rows: Any, ws: Floats, carry: Floats | None = None) -> Floats:
+        """The states of `trial_rows` after fixed steps over the rows of the grid; nothing is carried unless given."""
+        x = rows[0]
+        carry = np.zeros((len(x), loops.CARRY + x.shape[1])) if carry is None else carry
+        self.take_fixed(model, stepper, grid, np.zeros(0), rows, ws, carry)
+        return np.asarray(x)
+
     @property
     def adaptive_kernel(self) -> Any:
         return loops.adaptive_implicit_steps if self.implicit else loops.ADAPTIVE[self.resolved]
@@ -377,16 +390,13 @@ class Run:
 
     def scratch_rows(self, lanes: Lanes) -> tuple[Floats, ...]:
         """Rows like those of `arguments`, for trial steps of the first states."""
-        x, u, none = self.x[:lanes.width].copy(), self.u[:lanes.width], np.zeros((min(len(self.x), lanes.width), 0))
-        failed, watch, clock = np.full((len(x), 2), np.nan), np.zeros((0, loops.WATCHER)), np.array([0.0, np.inf, 0.0, 0.0])
-        return x, u, none, none, failed, watch, np.zeros(2), clock, self.ahead[:lanes.width]
+        return trial_rows(self.x[:lanes.width].copy(), self.u[:lanes.width], self.ahead[:lanes.width])
 
     def states_after(self, t: float, step: float, lanes: Lanes = ONE) -> Floats:
         """The first states at t + step (with rounded times), without advancing the run."""
         (model, stepper, _, ws), rows = self.arguments(lanes), self.scratch_rows(lanes)
-        self.take_fixed(model, stepper, np.array([[t, (t + step) - t, 0.0, 1.0]]), np.zeros(0), rows, ws,
-                        self.carry[:len(rows[0])].copy())
-        return rows[0]
+        grid = np.array([[t, (t + step) - t, 0.0, 1.0]])
+        return self.take_trial(model, stepper, grid, rows, ws, self.carry[:len(rows[0])].copy())
 
     def rates(self, row: int, t: float, inside: float, x: Floats) -> tuple[Floats, Floats]:
         """x' of one state, and the controls in force, at t; time tables are read at `inside`."""

@@ -9,10 +9,9 @@ import numpy as np
 from bough import integrate as optional
 from bough.compile.batch import lanes_for
 from bough.compile.layout import Floats
-from bough.integrate.compiled import loops
 from bough.integrate.compiled.stepping import CROMER, HEADER, LAST_IS_FIRST, STAGES
 from bough.integrate.methods import FIXED
-from bough.integrate.run import Run
+from bough.integrate.run import Run, trial_rows
 from bough.sweeps import fields as f
 
 if TYPE_CHECKING:
@@ -157,12 +156,7 @@ class ErrorEstimate:
 def step_ends(run: Run, x: Floats, u: Floats, ahead: Floats, h: float, n: int) -> Floats:
     """Rows of states after n steps, each from a time of its own; all groups of lanes are of the run's first states."""
     (tables, pars), stepper, _, ws = run.arguments(lanes_for(len(run.x)))
-    end, none = x.copy(), np.zeros((len(x), 0))
-    rows = (end, u.copy(), none, none, np.full((len(x), 2), np.nan), np.zeros((0, loops.WATCHER)), np.zeros(2),
-            np.array([0.0, np.inf, 0.0, 0.0]), ahead)
-    run.take_fixed((tables, pars[:1]), stepper, np.array([[0.0, h, 0.0, n]]), np.zeros(0), rows, ws,
-                   np.zeros((len(x), loops.CARRY + x.shape[1])))
-    return end
+    return run.take_trial((tables, pars[:1]), stepper, np.array([[0.0, h, 0.0, n]]), trial_rows(x.copy(), u.copy(), ahead), ws)
 
 
 def estimate_error(run: Run) -> ErrorEstimate | None:

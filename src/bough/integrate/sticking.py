@@ -12,8 +12,7 @@ from bough.compile.coordinates import coordinate_place, sticking
 from bough.compile.hold_tables import Hold
 from bough.compile.layout import Floats
 from bough.describe import Friction
-from bough.integrate.compiled.loops import DIRECTION as FACES
-from bough.integrate.compiled.loops import FIRST, FIRST_FACTOR, LESS, SECOND, SECOND_FACTOR, WATCHER
+from bough.integrate.watchers import watcher
 from bough.model import Model
 
 Measured = Callable[[Model, float, Floats], Floats]            # of a model, at a time: the state with the holding forces
@@ -42,17 +41,11 @@ def speed_place(model: Model, friction: Friction) -> int:
 
 def watch_friction(model: Model, friction: Friction) -> list[Floats]:
     """Slipping: until the speed passes zero. Sticking: until the holding force exceeds its limit in either direction."""
-    mark, rows = mark_of(model, friction), list[Floats]()
+    mark, place = mark_of(model, friction), state_place(model, friction)
     if mark and mark in "><":
-        row = np.zeros(WATCHER)
-        row[FIRST], row[FIRST_FACTOR], row[FACES] = speed_place(model, friction), 1.0, -1.0 if mark == ">" else 1.0
-        return [row]
-    for side in (1.0, -1.0) if mark else ():
-        row, place = np.zeros(WATCHER), state_place(model, friction)
-        row[FIRST], row[FIRST_FACTOR], row[SECOND], row[SECOND_FACTOR] = place, side, place + 1, -load_factor(friction)
-        row[LESS], row[FACES] = friction.breakaway, 1.0
-        rows.append(row)
-    return rows
+        return [watcher(speed_place(model, friction), 1.0, 0.0, -1.0 if mark == ">" else 1.0)]
+    return [watcher(place, side, side*friction.breakaway, 1.0, place + 1, -load_factor(friction))
+            for side in ((1.0, -1.0) if mark else ())]
 
 
 def load_factor(friction: Friction) -> float:

@@ -54,7 +54,8 @@ def stiff_span(run: Run, row: int, span: tuple[float, float], samples: Floats, s
             run.reasons[row] = f"SciPy's {STIFF[plan.method]}: {words}; loosen rtol and atol, or use imex43 or dopri5"
             break
         run.steps += 1
-        keep_step(run, row, start, float(solver.t), last)
+        length = float(solver.t) - start                        # for the next span; one cut short by the end only if it is longer
+        run.carry[row, STEP] = length if solver.t < last - SAME*abs(last) else max(length, run.carry[row, STEP])
         state_at, end = states_of(run.model, solver), float(solver.t)
         after = state_at(end)
         if any(crosses(watch, before, after) for watch in run.watch):
@@ -67,12 +68,6 @@ def stiff_span(run: Run, row: int, span: tuple[float, float], samples: Floats, s
         run.report(end, first + ((last - first)*i + end - first)/n)
         if run.passed[1]:
             break
-
-
-def keep_step(run: Run, row: int, start: float, end: float, last: float) -> None:
-    """The length of a step, for the solver of the next span; that of one which had to end there only if it is longer."""
-    whole = end < last - SAME*abs(last)
-    run.carry[row, STEP] = end - start if whole else max(end - start, run.carry[row, STEP])
 
 
 def take_step(solver: Any) -> None:

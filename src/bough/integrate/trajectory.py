@@ -107,12 +107,9 @@ class Trajectory:
         """Whether a controller or an input acted in a joint to the world or as an external wrench; modal forces are internal."""
         model, given = self.model, self.model.input_layout.view(self.u)
         tau, inputs = given.tau + given.ports @ model.port_torques[:, :model.nv], model.named_inputs(given.ports)
-        at, pushed = 0, any(inputs[name].any() for name, port in model.system.inputs.items() if port.place is not None)
-        for body in model.system.bodies.values():
-            if body.parent is None:
-                pushed |= bool(tau[..., at:at + body.joint.n_v].any())
-            at += body.n_v
-        return pushed
+        roots = [(model.places[body.name][1], body.joint.n_v) for body in model.system.bodies.values() if body.parent is None]
+        return (any(inputs[name].any() for name, port in model.system.inputs.items() if port.place is not None)
+                or any(tau[..., at:at + n].any() for at, n in roots))
 
     def part(self, samples: Any, **changes: Any) -> "Trajectory":
         """Some of the samples: a slice or indices."""

@@ -12,6 +12,7 @@ SHARE = 1e-12                   # of a step: how precisely the moment of an even
 
 
 def watcher(place: int, factor: float, value: float, direction: float, second: int = 0, second_factor: float = 0.0) -> Floats:
+    """A row for factor (x[place] - value) + second_factor x[second]."""
     row = np.zeros(WATCHER)
     row[FIRST], row[FIRST_FACTOR], row[SECOND], row[SECOND_FACTOR] = place, factor, second, second_factor
     row[LESS], row[DIRECTION] = factor*value, direction

@@ -9,26 +9,7 @@ from numpy.typing import ArrayLike
 
 from bough import analyze
 from bough import compile as builders
-from bough.analyze.body_motion import (
-    Bodies,
-    jacobian_of,
-    observe,
-    place_motion,
-    poses,
-    prepare_jacobian,
-    prepare_jacobian_rate,
-    prepare_motion,
-    prepare_poses,
-)
-from bough.analyze.equations_of_motion import (
-    forward,
-    inverse,
-    mass_matrices,
-    prepare_forward,
-    prepare_inverse,
-    prepare_mass_matrix,
-    resolve_dynamics,
-)
+from bough.analyze import body_motion, equations_of_motion
 from bough.compile.batch import Batch, InputOptions, Place, array, fill, fits, rows
 from bough.compile.compiled_model import REST
 from bough.compile.coordinates import body_parameters, member_of, suspicious_members
@@ -162,11 +143,11 @@ class Model(LinearCalls):
             (nv,) or (batch, nv).
         """
         chosen = dynamics if method is None else method
-        ready = self.ready(prepare_forward, chosen)
+        ready = self.ready(equations_of_motion.prepare_forward, chosen)
         if ready.solves(q, v, self.still if tau is None else tau, None, inputs):
             return ready.give(out)
         batch = self.batch(q, v, tau, **inputs)
-        return batch.give(forward(self, batch, chosen).v, out)
+        return batch.give(equations_of_motion.forward(self, batch, chosen).v, out)
 
     def forward_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, *,
                                      parameters: Sequence[str] = (), outputs: Iterable[str] | None = (),
@@ -217,14 +198,14 @@ class Model(LinearCalls):
 
         Parameters are those of `forward_dynamics`."""
         batch = self.batch(q, v, tau, **inputs)
-        return batch.unbatched(forward(self, batch, dynamics).wheels)
+        return batch.unbatched(equations_of_motion.forward(self, batch, dynamics).wheels)
 
     def resolve_dynamics(self, dynamics: str = "auto") -> str:
         """The method that "auto" selects for this model with its current holds; or the requested method, if it applies.
 
         This is the momentum cloud if most of the motion is prescribed, the mass matrix for small flexible systems, and O(N)
         otherwise."""
-        return resolve_dynamics(self, dynamics)
+        return equations_of_motion.resolve_dynamics(self, dynamics)
 
     def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, driven: Sequence[str] | None = None,
                          out: Floats | None = None, **inputs: Unpack[InputOptions]) -> Floats:
@@ -251,7 +232,7 @@ class Model(LinearCalls):
         ndarray
             (nv,) or (batch, nv).
         """
-        ready = self.ready(prepare_inverse)
+        ready = self.ready(equations_of_motion.prepare_inverse)
         if driven is None and not self.constrained and ready.solves(q, v, a, None, inputs):
             return ready.give(out)
         batch, given = self._with_accelerations(q, v, None, a, inputs)
@@ -282,7 +263,7 @@ class Model(LinearCalls):
         (array([[20.]]), array([[2.]]), array([0.]))
         """
         if not (inputs or parameters):
-            found: InverseDerivatives | None = self.ready(analyze.dynamics_derivatives.prepare_inverse_derivatives)(q, v, a)
+            found: InverseDerivatives | None = self.ready(analyze.dynamics_derivatives.prepare_derivatives, True)(q, v, a)
             if found is not None:
                 return found
         batch, given = self._with_accelerations(q, v, None, a, inputs)
@@ -291,19 +272,19 @@ class Model(LinearCalls):
 
     def bias(self, q: ArrayLike, v: ArrayLike, *, out: Floats | None = None, **inputs: Unpack[InputOptions]) -> Floats:
         """h in M a + h = tau, (nv,): the torques for zero accelerations with all loops open."""
-        ready = self.ready(prepare_inverse)
+        ready = self.ready(equations_of_motion.prepare_inverse)
         if ready.solves(q, v, self.still, None, inputs):
             return ready.give(out)
         batch, still = self._with_accelerations(q, v, None, self.still, inputs)
-        return batch.give(inverse(self, batch, still), out)
+        return batch.give(equations_of_motion.inverse(self, batch, still), out)
 
     def mass_matrix(self, q: ArrayLike, *, tanks: ArrayLike | None = None, out: Floats | None = None) -> Floats:
         """M(q), (nv, nv), from composite bodies; written to `out` if given."""
-        ready = self.ready(prepare_mass_matrix)
+        ready = self.ready(equations_of_motion.prepare_mass_matrix)
         if tanks is None and ready.solves(q):
             return ready.give(out)
         batch = self.batch(q, tanks=tanks)
-        return batch.give(mass_matrices(self, batch), out)
+        return batch.give(equations_of_motion.mass_matrices(self, batch), out)
 
     # ---- loads -----------------------------------------------------------------------------------------------
     def reactions(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike | None = None,
@@ -490,13 +471,13 @@ class Model(LinearCalls):
 
     # ---- kinematics, energy, momentum ------------------------------------------------------------------------
     def bodies(self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None,
-               **inputs: Unpack[InputOptions]) -> Bodies:
+               **inputs: Unpack[InputOptions]) -> body_motion.Bodies:
         """Positions, attitudes, velocities and accelerations of all bodies and nodes, energies and momenta, in world axes.
 
         The arrays of `Bodies` always have a leading batch axis, of length 1 for one state. Without v and a, at rest."""
         batch, given = self._with_accelerations(q, REST if v is None else v, None, np.zeros(self.nv) if a is None else a, inputs,
                                                 keep_welds=True)
-        return observe(self, batch, given)
+        return body_motion.observe(self, batch, given)
 
     def pose(self, q: ArrayLike, place: Place, point: ArrayLike | None = None) -> tuple[Floats, Floats]:
         """Position and attitude of a body frame, a node, or a point on either, in world axes.
@@ -524,57 +505,57 @@ class Model(LinearCalls):
         >>> position.round(4).tolist()
         [-0.0998, 0.0, -0.995]
         """
-        ready = self.ready(prepare_poses, (place,), point is not None)
+        ready = self.ready(body_motion.prepare_poses, (place,), point is not None)
         position, attitude = empty(3), empty((3, 3))
         if ready.solves(q, point, position, attitude):
             return position, attitude
-        positions, attitudes = poses(self, self.batch(q, keep_welds=True), [place], point)
+        positions, attitudes = body_motion.poses(self, self.batch(q, keep_welds=True), [place], point)
         return positions[..., 0, :], attitudes[..., 0, :, :]
 
     def frames(self, q: ArrayLike, places: Sequence[Place] | None = None) -> tuple[Floats, Floats]:
         """Positions (places, 3) and attitudes (places, 3, 3) of several frames at once; by default of all bodies."""
         if places is not None and (isinstance(places, str | Frame) or not isinstance(places, Iterable) or len(places) == 0):
             raise StateError(f"places is {places!r}; give a list of bodies, (body, node) or Frames")
-        ready = self.ready(prepare_poses, None if places is None else tuple(places), False)
+        ready = self.ready(body_motion.prepare_poses, None if places is None else tuple(places), False)
         n = len(self.names.bodies if places is None else places)
         answers = empty((n, 3)), empty((n, 3, 3))
         if ready.solves(q, None, *answers):
             return answers
-        return poses(self, self.batch(q, keep_welds=True), self.names.bodies if places is None else places)
+        return body_motion.poses(self, self.batch(q, keep_welds=True), self.names.bodies if places is None else places)
 
     def velocity(self, q: ArrayLike, v: ArrayLike, place: Place, point: ArrayLike | None = None) -> Floats:
         """(6,): [angular, linear] velocity of a frame or point, as in `pose`; world axes."""
-        ready = self.ready(prepare_motion, "velocity", place, point is not None)
+        ready = self.ready(body_motion.prepare_motion, "velocity", place, point is not None)
         if ready.solves(q, v, self.still, point):
             return ready.give(None)
         batch = self.batch(q, v, keep_welds=True)
-        return batch.unbatched(place_motion(self, batch, np.zeros((1, self.nv)), place, point).velocity[:, 0])
+        return batch.unbatched(body_motion.place_motion(self, batch, np.zeros((1, self.nv)), place, point).velocity[:, 0])
 
     def acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None, place: Place, point: ArrayLike | None = None) -> Floats:
         """(6,): [angular, linear] acceleration of a frame or point, as in `pose`; world axes, without gravity.
 
         It is J a + J' v. Without accelerations, a = None, it is J' v, the velocity-product term."""
-        ready = self.ready(prepare_motion, "acceleration", place, point is not None)
+        ready = self.ready(body_motion.prepare_motion, "acceleration", place, point is not None)
         a = self.still if a is None else a
         if ready.solves(q, v, a, point):
             return ready.give(None)
         batch, given = self._with_accelerations(q, v, None, a, {}, keep_welds=True)
-        return batch.unbatched(place_motion(self, batch, given, place, point).acceleration[:, 0])
+        return batch.unbatched(body_motion.place_motion(self, batch, given, place, point).acceleration[:, 0])
 
     def jacobian(self, q: ArrayLike, place: Place, point: ArrayLike | None = None, *, out: Floats | None = None) -> Floats:
         """(6, nv): Jacobian of the [angular, linear] velocity of a frame or point, as in `pose`; world axes.
 
         Modes of flexible bodies on the path have columns as joints do. Written to `out` if given."""
         try:
-            ready = self._ready.calls[place if point is None else (prepare_jacobian, place, True)]  # a place alone is found sooner
+            ready = self._ready.calls[place if point is None else (body_motion.prepare_jacobian, place, True)]  # a place: faster
         except (KeyError, TypeError):
-            ready = self.ready(prepare_jacobian, place, point is not None)
+            ready = self.ready(body_motion.prepare_jacobian, place, point is not None)
             if point is None:
                 self._ready.calls[place] = ready
         J = empty(ready.shape) if out is None else out
         if (out is None or fits(out, ready.shape)) and ready.solves(q, point, J):
             return J
-        J = jacobian_of(self, self.batch(q, keep_welds=True), place, point)
+        J = body_motion.jacobian_of(self, self.batch(q, keep_welds=True), place, point)
         return J if out is None else fill(out, J)
 
     def jacobian_rate(self, q: ArrayLike, v: ArrayLike, place: Place, point: ArrayLike | None = None, *,
@@ -602,11 +583,11 @@ class Model(LinearCalls):
         >>> s.compile().jacobian_rate([0.0], [3.0], "bob", point=(0, 0, -1))[5].tolist()     # centripetal: 3 rad/s times 1 m
         [3.0]
         """
-        ready = self.ready(prepare_jacobian_rate, place, point is not None)
+        ready = self.ready(body_motion.prepare_jacobian, place, point is not None, True)
         J = empty(ready.shape) if out is None else out
         if (out is None or fits(out, ready.shape)) and ready.solves_moving(q, v, point, J):
             return J
-        J = jacobian_of(self, self.batch(q, v, keep_welds=True), place, point, rate=True)
+        J = body_motion.jacobian_of(self, self.batch(q, v, keep_welds=True), place, point, rate=True)
         return J if out is None else fill(out, J)
 
     def outputs(self, q: ArrayLike, v: ArrayLike | None = None, tau: ArrayLike | None = None, *, names: Iterable[str] | None = None,

@@ -24,7 +24,7 @@ from bough.analyze.balance import SHARE, States, balance
 from bough.compile.batch import evaluating
 from bough.errors import BoughError
 from bough.integrate.trajectory import Trajectory
-from bough.results.part_values import whole_momenta
+from bough.results.part_values import whole_angular_momentum, whole_linear_momentum
 from bough.results.samples import Rows, Samples, chunks, segments
 from bough.results.summary import external_effects, nonconservative_effects
 
@@ -45,7 +45,7 @@ class Audit:
 
     findings: list[str] = field(default_factory=list)
     balances: dict[str, float] = field(default_factory=dict)  # by law, the largest residual relative to its terms
-    not_told: dict[str, str] = field(default_factory=dict)  # by law, why it could not be checked
+    not_audited: dict[str, str] = field(default_factory=dict)  # by law, why it could not be checked
     energy: dict[str, Any] = field(default_factory=dict)
     momentum: dict[str, float] = field(default_factory=dict)  # drift, of the bodies' momenta
     loop_gap: float | None = None
@@ -70,8 +70,11 @@ class Audit:
 
     @classmethod
     def from_json(cls, text: str) -> Audit:
-        found = cls(**json.loads(text))
-        kinds = dict.fromkeys(("balances", "not_told", "energy", "momentum", "origin"), dict) | {"findings": list, "warnings": list}
+        given = json.loads(text)
+        if "not_told" in given:                             # its name in older files
+            given["not_audited"] = given.pop("not_told")
+        found = cls(**given)
+        kinds = {name: type(value) for name, value in vars(cls()).items() if isinstance(value, dict | list)}
         if wrong := [name for name, kind in kinds.items() if not isinstance(getattr(found, name), kind)]:
             raise ValueError(f"its {wrong[0]} are {getattr(found, wrong[0])!r}")
         found.findings = list(map(str, found.findings))
@@ -81,7 +84,7 @@ class Audit:
         rows = [f"audit: {self.line}"]
         rows += [f"  {name:22} {share:.1e} of its terms is left, at {LOOKS} samples at most" for name,
                  share in self.balances.items()]
-        rows += [f"  {name:22} not told: {why}" for name, why in self.not_told.items()]
+        rows += [f"  {name:22} not audited: {why}" for name, why in self.not_audited.items()]
         rows += [f"  {f'energy, {name}':22} {value if isinstance(value, str) else f'{value:.6g} J'}" for name,
                  value in self.energy.items()]
         rows += [f"  {f'{name}, drift':22} {drift:.1e} of those of the bodies" for name, drift in self.momentum.items()]
@@ -103,7 +106,7 @@ def audited(trajectory: Trajectory) -> Audit:
     if trajectory.failure:
         found.findings.append(f"the run stopped early: {trajectory.failure}")
     if len(run.t) < 2:
-        found.not_told["all"] = "too few samples"
+        found.not_audited["all"] = "too few samples"
         return found
     found.findings += [f"warning: {text}" for text in found.warnings]
     with evaluating(1), np.errstate(all="ignore"):
@@ -111,7 +114,7 @@ def audited(trajectory: Trajectory) -> Audit:
             try:
                 check(run, found)
             except (BoughError, ArithmeticError, np.linalg.LinAlgError) as error:  # for diverging runs
-                found.not_told[check.__name__.strip("_")] = str(error)
+                found.not_audited[check.__name__.strip("_")] = str(error)
     return found
 
 
@@ -128,7 +131,7 @@ def _balances(run: Trajectory, found: Audit) -> None:
         for chunk in chunks(model, Rows(*(each[:LOOKS] for each in rows))):
             one = balance(model, Samples(model, chunk, accelerated=False).batch)
             found.balances |= {name: max(share, found.balances.get(name, 0.0)) for name, share in one.worst.items()}
-            found.not_told |= one.left_out
+            found.not_audited |= one.left_out
     found.findings += [f"{name} is not kept at single states ({share:.1e} of its terms is left)"
                        for name, share in found.balances.items() if not share <= SHARE]
 
@@ -155,7 +158,7 @@ def _energy(run: Trajectory, found: Audit) -> None:
     doubt = 0.0
     if left:
         if why or not computed.issuperset(left):
-            found.not_told["work"] = why or ", ".join(effect for effect in left if effect not in computed)
+            found.not_audited["work"] = why or ", ".join(effect for effect in left if effect not in computed)
             return
         skip = WORK_OF["inputs"] if few.audited else ()
         total = sum(power for name, power in powers.items() if name not in skip)
@@ -172,7 +175,7 @@ def _judge_energy(found: Audit, missing: Array, kinetic: Array, work: Array, dou
     off = float(np.abs(missing).max())
     found.energy |= {"not accounted for": off, "exchanged": exchanged}
     if doubt > 0.3 * DRIFT * size:
-        found.not_told["work"] = "the samples are too far apart; take a higher sample_rate"
+        found.not_audited["work"] = "the samples are too far apart; take a higher sample_rate"
     elif size and off > DRIFT * size + 3.0 * doubt:
         found.findings.append(f"energy: {off:.3g} J that no work accounts for, {off / size:.1%} of what is exchanged")
 
@@ -218,7 +221,8 @@ def _momentum(run: Trajectory, found: Audit) -> None:
     series, sizes = [], []
     for model, rows in segments(few):
         samples = Samples(model, rows, accelerated=False)
-        series.append(whole_momenta(samples) if model.system.tanks else samples.bodies.momentum)
+        both = whole_angular_momentum, whole_linear_momentum
+        series.append(np.concatenate([each(samples) for each in both], axis=1) if model.system.tanks else samples.bodies.momentum)
         arm = np.abs(samples.bodies.frames.position - samples.bodies.center_of_mass[:, None]).max(axis=(1, 2))
         linear, angular = (np.abs(each).sum(axis=(1, 2)) for each in samples.bodies._momenta)
         gone = np.stack([np.abs(rows.exhaust[:, i : i + 3]).sum(axis=1) for i in (0, 3)], axis=1)

@@ -108,8 +108,8 @@ def label(trajectory: Trajectory, records: Iterable[str]) -> Labeled:
     variables, leading = {}, _leading(trajectory)
     for name, quantity in wanted.items():
         array = continuous(values[name], axis=1) if quantity.dims[-1:] == ("quaternion",) else values[name]
-        if name == "outputs":
-            for where in _attitudes(model.system):
+        for where in ports_of(list(model.system.outputs.values())).values() if name == "outputs" else ():
+            if where.stop - where.start == 4:                                   # a quaternion
                 array[..., where] = continuous(array[..., where], axis=1)
         array, gone = _without_gone(trajectory, quantity.dims, array)
         meaning = quantity[2] + (f"; NaN, for its joint has let go: {gone}" if gone else "")
@@ -138,11 +138,6 @@ def with_gone(names: Sequence[str], events: Iterable[Occurrence], time: Array, v
             if name in names:
                 values[time > event.time * (1.0 + SAME), names.index(name)] = value
     return values
-
-
-def _attitudes(system: System) -> list[slice]:
-    """Places of quaternions among the outputs."""
-    return [where for name, where in ports_of(list(system.outputs.values())).items() if where.stop - where.start == 4]
 
 
 def _values(trajectory: Trajectory, derive: dict[str, Derive]) -> dict[str, Array]:

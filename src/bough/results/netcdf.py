@@ -273,9 +273,6 @@ def read_system(text: str, packed: str | None) -> System:
     data, triangles = read_yaml(text).data, json.loads(packed or "{}")
     for body in data.get("bodies", []):
         if "shapes" in body:
-            body["shapes"] = [_with_triangles(shape, triangles) for shape in body["shapes"]]
+            body["shapes"] = [shape | {"npz": triangles[shape["mesh"]]} if shape.get("mesh") in triangles else shape
+                              for shape in body["shapes"]]
     return System.from_dict(data)
-
-
-def _with_triangles(shape: dict[str, Any], triangles: dict[str, str]) -> dict[str, Any]:
-    return shape | {"npz": triangles[shape["mesh"]]} if shape.get("mesh") in triangles else shape

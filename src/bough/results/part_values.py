@@ -73,11 +73,6 @@ def tank_flows(samples: Samples) -> Array:
     return np.asarray(flows * model.tables.rows("tanks")[:, f.TANK_FEEDS])
 
 
-def tank_thrusts(samples: Samples) -> Array:
-    """(rows, tanks)"""
-    return tank_flows(samples) * [tank.speed for tank in samples.model.system.tanks.values()]
-
-
 def whole_angular_momentum(samples: Samples) -> Array:
     """(rows, 3): of system and exhaust, about the world's origin; in orbit, about the attracting center."""
     center = samples.bodies.center_of_mass + (samples.orbit[:, :3] if samples.model.in_orbit else 0.0)
@@ -88,11 +83,6 @@ def whole_angular_momentum(samples: Samples) -> Array:
 def whole_linear_momentum(samples: Samples) -> Array:
     """(rows, 3): of system and exhaust."""
     return np.asarray(_linear_momentum(samples) + samples.rows.exhaust[:, 3:6])
-
-
-def whole_momenta(samples: Samples) -> Array:
-    """(rows, 6): both."""
-    return np.concatenate([whole_angular_momentum(samples), whole_linear_momentum(samples)], axis=1)
 
 
 def _linear_momentum(samples: Samples) -> Array:

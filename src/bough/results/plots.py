@@ -1,6 +1,6 @@
 """Figures of a result: one for each name that `record` takes, and one for any single variable."""
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,11 @@ def plot(report: Report, what: str = "state", path: str | PathLike[str] | None =
     labeled = report.labeled(record)
     if what not in RECORDS and what not in labeled.variables:
         raise StateError(f"plot: {what!r} was not recorded: nothing of the kind is in this run")
-    sections = _sections(report, what, labeled)
+    if what in FIGURES:
+        sections = FIGURES[what](report, lambda name: labeled.variables[name].values)
+    else:
+        names = RECORDS[what].quantities if what in RECORDS else [what]
+        sections = [_variable_rows(labeled, name, report.facts.batched) for name in names if name in labeled.variables]
     with working(f"drawing {what}"):
         figure = draw(f"{report.system.name}: {what.replace('_', ' ')}", report.time, sections, batched=report.facts.batched)
         if path is not None:
@@ -58,14 +62,6 @@ def write_all(report: Report, folder: Path, prefix: str = "", skip: Container[st
             paths.append(folder / f"{prefix}{record}.png")
             plot(report, record, paths[-1])
     return paths
-
-
-def _sections(report: Report, what: str, labeled: Labeled) -> Sections:
-    """The rows of a record's figure, or those of one variable."""
-    if what in FIGURES:
-        return FIGURES[what](report, lambda name: labeled.variables[name].values)
-    names = RECORDS[what].quantities if what in RECORDS else [what]
-    return [_variable_rows(labeled, name, report.facts.batched) for name in names if name in labeled.variables]
 
 
 def _variable_rows(labeled: Labeled, name: str, batched: bool) -> list[PanelRow]:
@@ -91,9 +87,8 @@ def _some(n: int, most: int = MOST_CURVES) -> list[Array]:
 
 def _state(report: Report, get: Get) -> Sections:
     """Positions and speeds, a row for each limb or joint; then modal coordinates and speeds, a row for each flexible body."""
-    joints = [_state_row(group, get) for group in groups(report.system) if group.kind != "modes"]
-    modes = [_state_row(group, get) for group in groups(report.system) if group.kind == "modes"]
-    return [joints, modes]
+    return [[_state_row(group, get) for group in groups(report.system) if (group.kind == "modes") == modal]
+            for modal in (False, True)]
 
 
 def _state_row(group: Group, get: Get) -> PanelRow:
@@ -179,13 +174,16 @@ def _stress(report: Report, get: Get) -> Sections:
     values = get("von_mises")
     names = [f"{body}.{name}" for body, known in recoveries(report.system).items() for name in known.names]
     peaks = np.nanmax(values.reshape(-1, values.shape[-1]), axis=0, initial=0.0)
+    labels = [f"{name} {peak:.3g}" for name, peak in zip(names, peaks, strict=True)]
+    return _highest("equivalent stress, and its peak", "MPa", values, labels, peaks)
+
+
+def _highest(title: str, unit: str, values: Array, labels: Sequence[str], peaks: Array) -> Sections:
+    """Curves of elements, those with the highest peaks first."""
     order = np.argsort(-peaks, kind="stable")[: 2 * MOST_CURVES]
-    rows = []
-    for some in _some(len(order)):
-        chosen = [int(order[k]) for k in some]
-        title = "equivalent stress, and its peak" + (f": highest of {len(names)} elements" if len(names) > len(order) else "")
-        rows.append(PanelRow([Panel(title, "MPa", values[..., chosen])], [f"{names[k]} {peaks[k]:.3g}" for k in chosen]))
-    return [rows]
+    title += f": highest of {len(labels)} elements" if len(labels) > len(order) else ""
+    return [[PanelRow([Panel(title, unit, values[..., order[some]])], [labels[k] for k in order[some]])
+             for some in _some(len(order))]]
 
 
 def _strains(report: Report, get: Get) -> Sections:
@@ -194,14 +192,8 @@ def _strains(report: Report, get: Get) -> Sections:
     names = [f"{body}.{name}" for body, known in recoveries(report.system, "strain").items() for name in known.names]
     peaks = np.nanmax(np.abs(values).reshape(-1, *values.shape[-2:]), axis=0, initial=0.0)
     part = peaks.argmax(axis=1)
-    order = np.argsort(-peaks.max(axis=1), kind="stable")[: 2 * MOST_CURVES]
-    rows = []
-    for some in _some(len(order)):
-        chosen = [int(order[k]) for k in some]
-        title = "largest component of strain" + (f": highest of {len(names)} elements" if len(names) > len(order) else "")
-        labels = [f"{names[k]} {COMPONENTS[part[k]]}" for k in chosen]
-        rows.append(PanelRow([Panel(title, "1e-6", 1e6 * values[..., chosen, part[chosen]])], labels))
-    return [rows]
+    labels = [f"{name} {COMPONENTS[k]}" for name, k in zip(names, part, strict=True)]
+    return _highest("largest component of strain", "1e-6", 1e6 * values[..., np.arange(len(part)), part], labels, peaks.max(axis=1))
 
 
 def _wheels(report: Report, get: Get) -> Sections:

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Callable, Iterable
-from functools import partial
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
 from bough import flex, results
@@ -15,8 +15,7 @@ from bough.describe.parts import Coupling, Friction, Loop, Part, Tank, Wheel
 from bough.errors import StateError, name_list, nearest
 from bough.flex.choices import COMPONENTS
 from bough.model import Model
-from bough.results.samples import AXES as ELEMENT_AXES
-from bough.results.samples import VARIABLES, Derive, Samples, along, flexible_bodies, nouns, recoveries
+from bough.results.samples import NOUNS, VARIABLES, Derive, along, flexible_bodies, recoveries
 
 
 class Axis(NamedTuple):
@@ -38,8 +37,8 @@ AXES = {
     "coupled": Axis(lambda model: coupled_names(model.system), "coordinate of a coupling"),
     "friction": Axis(lambda model: model.system.frictions, "friction"),
     "drive": Axis(lambda model: holdable(model.system), "coordinate that is held"),
-    **{axis: Axis(lambda model, axis=axis: along(model.system, axis), nouns(axis), optional=True)  # type: ignore[misc]
-       for axis in ELEMENT_AXES},
+    **{axis: Axis(lambda model, axis=axis: along(model.system, axis), nouns, optional=True)  # type: ignore[misc]
+       for axis, nouns in NOUNS.items()},
     "node": Axis(lambda model: [f"{body}.{node}" for body, flexible in flexible_bodies(model.system).items()
                                 for node in flexible.nodes.names], "node of a flexible body"),
     "stressed": Axis(lambda model: [f"{body}.{name}" for body, known in recoveries(model.system).items() for name in known.names],
@@ -153,12 +152,12 @@ RECORDS: dict[str, Record] = {
     }, needs="flexible bodies", plotted=False),
     "wheels": Record(_of_part(Wheel, {
         "wheel_speed": lambda s: s.wheels,
-        "wheel_momentum": lambda s: s.wheels * s.wheel_inertias,
+        "wheel_momentum": lambda s: s.wheels * [wheel.inertia for wheel in s.model.system.wheels.values()],
     }), needs="wheels", default=True, evaluated="no"),
     "tanks": Record(_of_part(Tank, {
         "tank_mass": lambda s: s.tanks,
         "tank_flow": lambda s: results.part_values.tank_flows(s),
-        "tank_thrust": lambda s: results.part_values.tank_thrusts(s),
+        "tank_thrust": lambda s: results.part_values.tank_flows(s) * [tank.speed for tank in s.model.system.tanks.values()],
     }), needs="tanks", default=True),
     "exhaust": Record({
         "exhaust_angular_momentum": Quantity(AXIS, "N m s", "of all that has left tanks, about the world's origin",
@@ -208,7 +207,7 @@ RECORDS: dict[str, Record] = {
         "drive_force": Quantity(("drive",), "", "force or torque that holds a coordinate, locked or prescribed; NaN: it is free",
                                 lambda s: s.drive_forces(), "drive_unit"),
     }, needs="held coordinates", default=True),
-    "elements": Record({name: Quantity(each.dims, each.units, each.meaning, partial(Samples.element, name=name))
+    "elements": Record({name: Quantity(each.dims, each.units, each.meaning, lambda s, name=name: s.elements[name])  # type: ignore[misc]
                         for name, each in VARIABLES.items()}, needs="force elements", default=True),
     "inputs": Record({
         "inputs": Quantity(("input",), "", "inputs in force", lambda s: s.inputs, "input_unit"),
@@ -224,15 +223,10 @@ PRESENT: dict[str, Callable[[System], Any]] = {
     "flexible bodies": flexible_bodies,
     "bodies that recover stresses": recoveries,
     "bodies that recover strains": lambda system: recoveries(system, "strain"),
-    "wheels": lambda system: system.wheels,
-    "tanks": lambda system: system.tanks,
-    "loops": lambda system: system.loops,
-    "couplings": lambda system: system.couplings,
-    "friction": lambda system: system.frictions,
+    **{parts: attrgetter(parts) for parts in ("wheels", "tanks", "loops", "couplings", "inputs", "outputs")},
+    "friction": attrgetter("frictions"),
     "held coordinates": holdable,
-    "force elements": lambda system: system.elements,
-    "inputs": lambda system: system.inputs,
-    "outputs": lambda system: system.outputs,
+    "force elements": attrgetter("elements"),
     "central gravity": lambda system: isinstance(system.gravity, CentralGravity),
 }
 

@@ -74,12 +74,8 @@ def _moving(shapes: Array) -> list[int]:
 
 # ---- force elements --------------------------------------------------------------------------------------------------------
 VARIABLES: dict[str, Recorded] = {name: meaning for kind in ELEMENTS for name, meaning in kind.recorded.items()}
-AXES = tuple(dict.fromkeys(meaning.dims[0] for meaning in VARIABLES.values()))     # axes of elements
-
-
-def nouns(axis: str) -> str:
-    """The kinds of elements along an axis, as text."""
-    return " or ".join(kind.noun for kind in ELEMENTS if any(meaning.dims[0] == axis for meaning in kind.recorded.values()))
+NOUNS = {axis: " or ".join(kind.noun for kind in ELEMENTS if any(meaning.dims[0] == axis for meaning in kind.recorded.values()))
+         for axis in dict.fromkeys(meaning.dims[0] for meaning in VARIABLES.values())}      # by axis of elements, their kinds
 
 
 def along(system: System, axis: str) -> dict[str, Element]:
@@ -106,15 +102,6 @@ class Rows(NamedTuple):
 
 class Samples:
     """One chunk of states of one model; each quantity is computed once, when first needed."""
-
-    model: Model
-    rows: Rows
-    q: Array
-    v: Array
-    wheels: Array
-    orbit: Array
-    tanks: Array
-    tau: Array
 
     def __init__(self, model: Model, rows: Rows, *, accelerated: bool) -> None:
         state, inputs = model.state(rows.x), model.input_layout.view(rows.u)
@@ -162,10 +149,6 @@ class Samples:
         """(rows, numbers of all outputs)."""
         found = self.model.outputs(self.q, self.v, self.tau, **self.options)
         return np.column_stack([found[name] for name in self.model.system.outputs])
-
-    @cached_property
-    def wheel_inertias(self) -> Array:
-        return np.array([wheel.inertia for wheel in self.model.system.wheels.values()])
 
     @cached_property
     def constraint_forces(self) -> dict[str, Array]:
@@ -220,7 +203,7 @@ class Samples:
         return self.model.internal_loads(self.q, self.v, self.a, self.tau, **cut, **self.options)
 
     @cached_property
-    def _elements(self) -> dict[str, Array]:
+    def elements(self) -> dict[str, Array]:
         """By variable, (rows, elements, ...)."""
         found: dict[str, list[Array]] = {name: [] for name in VARIABLES}
         exerted = builders.element_tables.exerted(self.bodies.elements)
@@ -228,10 +211,6 @@ class Samples:
             for name, values in element.values(each, self.bodies).items():
                 found[name].append(values)
         return {name: np.stack(parts, axis=1) if parts else np.zeros((len(self.q), 0)) for name, parts in found.items()}
-
-    def element(self, name: str) -> Array:
-        """(rows, elements, ...) of a variable of force elements."""
-        return self._elements[name]
 
     def nodes(self, what: str) -> Array:
         """(rows, nodes, ...) of the nodes of all flexible bodies."""

@@ -50,7 +50,7 @@ class Parts:
         try:
             shutil.rmtree(new, ignore_errors=True)
             new.mkdir(parents=True)
-            _write(new / "system.yaml", system.encode())
+            (new / "system.yaml").write_bytes(system.encode())
             for i, part in enumerate(parts):
                 self._put(new / _name(i), part)
             discard(self.folder)
@@ -147,16 +147,11 @@ def parts_of(path: Path) -> Iterator[dict[str, Any]]:
     """The samples of a complete file as parts; the last has the data needed to resume."""
     memory, before, last = read_head(path)[2], 0, -np.inf
     for samples in read_samples(path, MOST_NUMBERS):
-        yield samples | {"memory": _memory_after(memory, before, last)}
+        kept = with_samples_before(json.loads(json.dumps(memory)), -before)             # as if those before had been dropped
+        for run in kept["runs"]:
+            run["dropped"] = last if before else run["dropped"]
+        yield samples | {"memory": kept}
         before, last = before + len(samples["t"]), float(samples["t"][-1]) if len(samples["t"]) else last
-
-
-def _memory_after(memory: dict[str, Any], before: int, last: float) -> dict[str, Any]:
-    """The memory of runs as if they had dropped `before` samples, the last one at time `last`."""
-    kept = with_samples_before(json.loads(json.dumps(memory)), -before)
-    for run in kept["runs"]:
-        run["dropped"] = last if before else run["dropped"]
-    return kept
 
 
 def streaming(save_to: Any, checkpoint: float | None) -> tuple[Path, float] | None:
@@ -172,19 +167,12 @@ def streaming(save_to: Any, checkpoint: float | None) -> tuple[Path, float] | No
 def checkpoint_of(path: Path) -> float | None:
     """Seconds between checkpoints of a streamed run, from its file or parts; None if it was not streamed."""
     parts = Parts(path)
-    memory = parts.last()["memory"] if parts.folder.is_dir() else read_head(path)[2]
-    found = memory.get("checkpoint")
+    found = (parts.last()["memory"] if parts.folder.is_dir() else read_head(path)[2]).get("checkpoint")
     return None if found is None else float(found)
 
 
 def _name(i: int) -> str:
     return f"part-{i:06d}.npz"
-
-
-def _write(path: Path, data: bytes) -> None:
-    part = path.with_suffix(".new")
-    part.write_bytes(data)
-    part.replace(path)
 
 
 # ---- streamed runs --------------------------------------------------------------------------------------------------

@@ -75,7 +75,8 @@ def title(report: Report) -> str:
 def rows(report: Report) -> list[Row]:
     """Label and text of each line."""
     found = [("stopped", report.facts.failure)] if report.facts.failure else []
-    found += [("time", _time(report)), ("method", _method(report)), ("wall time", _wall_time(report))]
+    times = f"{report.time[0]:g} to {report.time[-1]:g} s, {len(report.time)} samples"
+    found += [("time", times), ("method", _method(report)), ("wall time", _wall_time(report))]
     notes = {"choice": report.facts.choice, "steps": report.facts.stability, "error": report.facts.accuracy}
     found += [(label, line) for label, line in notes.items() if line]
     if report.facts.assembled:
@@ -110,11 +111,6 @@ def _peaks(report: Report) -> list[Row]:
             when = report.time[place[-2]]
             found.append((f"stress of {body}", f"peak {own[place]:.4g} MPa in element {known.names[place[-1]]} at {when:.4g} s"))
     return found
-
-
-def _time(report: Report) -> str:
-    t = report.time
-    return f"{t[0]:g} to {t[-1]:g} s, {len(t)} samples"
 
 
 def _method(report: Report) -> str:

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from bough.analyze.balance import STENCIL, moved_along
+from bough.analyze.balance import moved_along
+from bough.analyze.parameters import STENCIL
 from bough.compile.layout import Floats
 from bough.describe import Free, Harmonics, Polynomial, Rate, Revolute, System, Universal
 from bough.model import Model

@@ -236,9 +236,9 @@ class Checked:
         """What the energy of the run, and all work, leave unaccounted for, of what is exchanged."""
         found = self.once.audit
         if "not accounted for" not in found.energy:
-            raise Missing(f"{found.not_told.get('work') or found.not_told.get('energy')}")
-        if "work" in found.not_told:
-            raise Missing(found.not_told["work"])
+            raise Missing(f"{found.not_audited.get('work') or found.not_audited.get('energy')}")
+        if "work" in found.not_audited:
+            raise Missing(found.not_audited["work"])
         exchanged = found.energy["exchanged"] or abs(found.energy["at the start"]) or 1.0
         if trouble := [text for text in found.findings if "single states" in text]:
             raise BoughError("; ".join(trouble))

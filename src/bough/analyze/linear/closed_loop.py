@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.analyze.derivatives import turned
-from bough.analyze.linear.linear_system import LinearSystem, OperatingPoint
+from bough.analyze.linear.linear_system import LinearSystem
 from bough.analyze.linear.linearization import Deviations, Shown, States, assembled, deviations, shown, states_of
 from bough.analyze.linear.tangent_space import STENCIL
 from bough.analyze.signals import check_ports, control_names, input_entries
@@ -56,7 +56,7 @@ class Reader:
         return np.array(columns).T.reshape(len(self.sets) + len(z), len(at))
 
 
-def reader(model: CompiledModel, law: Any) -> Reader:
+def continuous(model: CompiledModel, law: Any) -> Reader:
     """A compiled law, evaluated at every stage."""
     if not hasattr(law, "inner"):
         raise StateError(f"law {getattr(law, 'name', law)!r} is a Python function, asked at its own times; linearize takes "
@@ -64,26 +64,46 @@ def reader(model: CompiledModel, law: Any) -> Reader:
     if law.period is not None:
         raise StateError(f"law '{law.name}' has a period of {law.period:g} s: the closed loop is not continuous; linearize the "
                          f"plant with dt={law.period:g}, or give the law no period")
-    if law.outputs is None:
-        nq, nv = model.nq, model.nv
-        sets = list(range(nv + model.nw))
+    if law.outputs is not None:
+        return named(model, law)
+    nq, nv = model.nq, model.nv
+    sets = list(range(nv + model.nw))
 
-        def whole(t: float, y: Floats, z: Floats) -> tuple[Floats, Floats]:
-            u = np.zeros(len(sets))
-            law.inner(t, y[:nq].copy(), y[nq:nq + nv].copy(), y[nq + nv:].copy(), u[:nv], u[nv:])
-            return u, z
-        return Reader(law.name, None, sets, (), whole, duals_of(law, (nq, nv, model.nw), len(sets)))
+    def whole(t: float, y: Floats, z: Floats) -> tuple[Floats, Floats]:
+        u = np.zeros(len(sets))
+        law.inner(t, y[:nq].copy(), y[nq:nq + nv].copy(), y[nq + nv:].copy(), u[:nv], u[nv:])
+        return u, z
+    return Reader(law.name, None, sets, (), whole, duals_of(law, (nq, nv, model.nw), len(sets)))
+
+
+def named(model: CompiledModel, law: Any) -> Reader:
+    """A law on ports, by default all; with a period, compiled or in Python, it returns its new states in place of their rates."""
     known, entries = model.system.outputs, input_entries(model)
-    check_ports(law, "output", law.outputs, known)
-    check_ports(law, "input", law.inputs, entries)
-    sets = [entry for name in law.inputs for entry in entries[name]]
+    reads = tuple(known) if law.outputs is None else tuple(law.outputs)
+    sets = list(model.system.inputs) if law.inputs is None else list(law.inputs)
+    check_ports(law, "output", reads, known)
+    check_ports(law, "input", sets, entries)
+    places, sizes = [entry for name in sets for entry in entries[name]], np.cumsum([0, *(known[name].size for name in reads)])
 
-    def named(t: float, y: Floats, z: Floats) -> tuple[Floats, Floats]:
-        u, rate = np.zeros(len(sets)), np.zeros(len(z))
-        law.inner(t, y.copy(), u, *((z.copy(), rate) if law.states else ()))
-        return u, rate
-    size = sum(known[name].size for name in law.outputs)
-    return Reader(law.name, law.outputs, sets, law.states, named, duals_of(law, (size, len(sets), len(law.states)), len(sets)))
+    def compiled(t: float, y: Floats, z: Floats) -> tuple[Floats, Floats]:
+        u, new = np.zeros(len(places)), np.zeros(len(z)) if law.period is None else z.copy()
+        law.inner(t, y.copy(), u, *(() if not law.states else (z.copy(), new) if law.period is None else (new,)))
+        return u, new
+
+    def python(t: float, y: Floats, z: Floats) -> tuple[Floats, Floats]:
+        seen = {name: float(y[a]) if b - a == 1 else y[a:b].copy() for name, a, b in zip(reads, sizes[:-1], sizes[1:], strict=True)}
+        answer = law.function(t, seen, z.copy()) if law.states else law.function(t, seen)
+        given, new = answer if law.states else (answer, z)
+        for name in given or {}:
+            if name not in sets:
+                raise StateError(f"law '{law.name}' sets '{name}', which it does not declare; give it inputs=[..., '{name}']")
+        values = [np.atleast_1d(np.asarray((given or {}).get(name, np.zeros(len(entries[name]))), float)) for name in sets]
+        return np.concatenate([np.zeros(0), *values]), np.asarray(new, float)
+
+    if not hasattr(law, "inner"):
+        return Reader(law.name, reads, places, law.states, python)
+    duals = duals_of(law, (int(sizes[-1]), len(places), len(law.states)), len(places))
+    return Reader(law.name, reads, places, law.states, compiled, duals)
 
 
 def duals_of(law: Any, sizes: tuple[int, int, int], n_u: int) -> Callable[[float, Floats, Floats, Floats, Floats], Floats]:
@@ -173,7 +193,7 @@ def linearize_closed(model: CompiledModel, batch: Batch, given: Sequence[Any], z
                      entries: Sequence[int], independent: Sequence[str] | None = None) -> tuple[LinearSystem, States]:
     """The plant closed by the laws, and its states; `names`: all outputs, `entries`: controls that are inputs, `z`: states of the
     laws."""
-    laws = Laws(model, [reader(model, law) for law in given])
+    laws = Laws(model, [continuous(model, law) for law in given])
     z = laws.starting(z)
     ports = list(dict.fromkeys([*laws.ports, *(port for port, each in model.system.outputs.items()
                                                if port in names or set(each.entries) & set(names))]))
@@ -245,8 +265,7 @@ def closed(whole: Deviations, states: States, measured: Shown, entries: Sequence
     A = np.block([[plain.A + B @ of_x, B @ of_states], [Zy @ (Cl + Dl @ of_x), Zz + Zy @ Dl @ of_states]])
     residual = np.concatenate([plain.residual, laws.ask(t, seen.values, z, sizes)[n_u:]])
     scale = np.concatenate([plain.residual_scale, np.abs(A[n_x:]).sum(axis=1)])
-    point: OperatingPoint | None = plain.point
     return replace(plain, A=A, B=np.concatenate([B @ outside, Zy @ Dl @ outside])[:, entries],
                    C=np.concatenate([C + D @ of_x, D @ of_states], axis=1), D=(D @ outside)[:, entries],
                    states=plain.states + laws.state_names, state_units=plain.state_units + ("",)*len(z), residual=residual,
-                   residual_scale=scale, point=point, name=f"{plain.name} with {', '.join(each.name for each in laws.readers)}")
+                   residual_scale=scale, name=f"{plain.name} with {', '.join(each.name for each in laws.readers)}")

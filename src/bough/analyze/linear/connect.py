@@ -5,15 +5,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
 from bough.errors import ModelError, StateError
 
 if TYPE_CHECKING:
-    from bough.analyze.linear.linear_system import LinearSystem
+    from bough.analyze.linear.linear_system import Floats, LinearSystem
 
-Floats = NDArray[np.float64]
 SINGULAR = 1e-10                        # reciprocal condition below which an algebraic loop has no solution
 
 

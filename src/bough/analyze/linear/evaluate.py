@@ -10,10 +10,8 @@ from scipy import linalg
 from bough.analyze.linear.order_reduction import scaled
 
 if TYPE_CHECKING:
-    from bough.analyze.linear.linear_system import LinearSystem
+    from bough.analyze.linear.linear_system import Complexes, Floats, LinearSystem
 
-Floats = NDArray[np.float64]
-Complexes = NDArray[np.complex128]
 BLOCK = 24                              # rows that are solved one by one; the rest is one matrix product
 CHUNK = 2_000_000                       # state values per chunk of frequencies: 32 MB
 POINTS = 400                            # of a grid, between its ends

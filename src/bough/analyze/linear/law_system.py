@@ -2,14 +2,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.analyze.linear.closed_loop import Laws, Reader, duals_of, reader, values_read
+from bough.analyze.linear.closed_loop import Laws, continuous, named, values_read
 from bough.analyze.linear.linear_system import LinearSystem
-from bough.analyze.signals import check_ports, control_names, control_units, input_entries
+from bough.analyze.signals import control_names, control_units
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
@@ -25,7 +26,7 @@ def linearize_laws(model: CompiledModel, batch: Batch, given: Sequence[Any], law
         raise StateError(f"linearize_laws: the laws have periods {', '.join(map(str, periods))} s; linearize those of one period "
                          "at a time")
     [period] = periods
-    laws = Laws(model, [reader(model, law) if period is None else sampled(model, law) for law in given])
+    laws = Laws(model, [continuous(model, law) if period is None else named(model, law) for law in given])
     if any(each.reads is None for each in laws.readers):
         raise StateError("linearize_laws: a law on the whole state names no ports; give it outputs= and inputs=")
     y, z = values_read(model, batch, laws), laws.starting(law_states)
@@ -62,39 +63,7 @@ def _delayed(system: LinearSystem, period: float, delays: set[float]) -> LinearS
     for k in range(samples):
         A = np.block([[system.A, np.zeros((len(system.A), m))], [system.C, np.zeros((m, m))]])
         states = tuple(f"{name} delayed {k + 1}" for name in system.outputs)
-        system = LinearSystem(A, np.vstack([system.B, system.D]), np.hstack([np.zeros((m, len(system.A))), np.eye(m)]),
-                              np.zeros_like(system.D), states=(*system.states, *states), inputs=system.inputs,
-                              outputs=system.outputs, state_units=(*system.state_units, *system.output_units),
-                              input_units=system.input_units, output_units=system.output_units, dt=period, name=system.name)
+        system = replace(system, A=A, B=np.vstack([system.B, system.D]), C=np.hstack([np.zeros((m, len(system.A))), np.eye(m)]),
+                         D=np.zeros_like(system.D), states=(*system.states, *states),
+                         state_units=(*system.state_units, *system.output_units))
     return system
-
-
-def sampled(model: CompiledModel, law: Any) -> Reader:
-    """A law with a period, compiled or in Python: returns its outputs and its new states."""
-    known, entries = model.system.outputs, input_entries(model)
-    reads = tuple(known) if law.outputs is None else tuple(law.outputs)
-    sets = list(law.inputs) if law.inputs is not None else list(model.system.inputs)
-    check_ports(law, "output", reads, known)
-    check_ports(law, "input", sets, entries)
-    places = [entry for name in sets for entry in entries[name]]
-    sizes = np.cumsum([0, *(known[name].size for name in reads)])
-
-    def compiled(t: float, y: Floats, z: Floats) -> tuple[Floats, Floats]:
-        u, new = np.zeros(len(places)), z.copy()
-        law.inner(t, y.copy(), u, *((new,) if law.states else ()))
-        return u, new
-
-    def python(t: float, y: Floats, z: Floats) -> tuple[Floats, Floats]:
-        seen = {name: float(y[a]) if b - a == 1 else y[a:b].copy() for name, a, b in zip(reads, sizes[:-1], sizes[1:], strict=True)}
-        answer = law.function(t, seen, z.copy()) if law.states else law.function(t, seen)
-        given, new = answer if law.states else (answer, z)
-        for name in given or {}:
-            if name not in sets:
-                raise StateError(f"law '{law.name}' sets '{name}', which it does not declare; give it inputs=[..., '{name}']")
-        values = [np.atleast_1d(np.asarray((given or {}).get(name, np.zeros(len(entries[name]))), float)) for name in sets]
-        return np.concatenate([np.zeros(0), *values]), np.asarray(new, float)
-
-    if not hasattr(law, "inner"):
-        return Reader(law.name, reads, places, law.states, python)
-    return Reader(law.name, reads, places, law.states, compiled, duals_of(law, (int(sizes[-1]), len(places), len(law.states)),
-                                                                          len(places)))

@@ -58,15 +58,10 @@ def bode(response: FrequencyResponse) -> Figure:
         panel.yaxis.set_minor_locator(NullLocator())
         legend_beside(panel)
     dress(axes[-1], "phase", "frequency [Hz]", "[deg]")
-    _degrees(axes[-1], phase)
-    return figure
-
-
-def _degrees(axes: Axes, phase: np.ndarray) -> None:
-    """Ticks at right angles."""
     span = float(np.ptp(phase[np.isfinite(phase)]))
-    axes.yaxis.set_major_locator(MultipleLocator(45 if span < 200 else 90 if span < 600 else 180 if span < 1400 else 360))
-    axes.margins(x=0)
+    axes[-1].yaxis.set_major_locator(MultipleLocator(45 if span < 200 else 90 if span < 600 else 180 if span < 1400 else 360))
+    axes[-1].margins(x=0)
+    return figure
 
 
 def nichols(response: FrequencyResponse) -> Figure:
@@ -96,7 +91,8 @@ def nyquist(response: FrequencyResponse) -> Figure:
     for k, (o, i, name) in enumerate(_pairs(response)):
         gain = response.gain[:, o, i]
         gain = np.where(np.isfinite(gain), gain, 1e6)
-        shown = gain * _compressed(np.abs(gain))
+        far = np.maximum(np.abs(gain), 1.0)
+        shown = gain * np.where(np.abs(gain) > 1.0, (1.0 + np.log10(far)) / far, 1.0)
         axes.plot(shown.real, shown.imag, color=COLORS[k % len(COLORS)], lw=LINE, label=name)
         axes.plot(shown.real, -shown.imag, color=COLORS[k % len(COLORS)], lw=0.6, alpha=0.5)
     around = np.exp(1j * np.linspace(0, 2 * np.pi, 200))
@@ -106,11 +102,6 @@ def nyquist(response: FrequencyResponse) -> Figure:
     dress(axes, "dotted: |L| = 1; lengths beyond 1 are compressed, l -> 1 + log10 l", "real", "imaginary")
     legend_beside(axes)
     return figure
-
-
-def _compressed(size: np.ndarray) -> np.ndarray:
-    far = np.maximum(size, 1.0)
-    return np.where(size > 1.0, (1.0 + np.log10(far)) / far, 1.0)
 
 
 def singular_values(response: FrequencyResponse) -> Figure:

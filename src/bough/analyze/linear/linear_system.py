@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bough.analyze.linear.connect import Loop
+from bough.analyze.linear.margins import Margins, margins
+from bough.analyze.linear.order_reduction import balanced, minimal, transmission_zeros
+from bough.analyze.linear.power_spectra import Disturbance, Spectrum, forced, spectrum
+from bough.analyze.linear.printed import text_of
+from bough.analyze.linear.response import FrequencyResponse, respond
 from bough.errors import ModelError, StateError, nearest
 
 if TYPE_CHECKING:
     import xarray
-
-    from bough.analyze.linear.margins import Margins
-    from bough.analyze.linear.power_spectra import Disturbance, Spectrum
-    from bough.analyze.linear.response import FrequencyResponse
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
@@ -201,8 +203,6 @@ class LinearSystem:
 
     def zeros(self) -> Complexes:
         """The transmission zeros between all inputs and all outputs (use `select` first for some of them), sorted by magnitude."""
-        from bough.analyze.linear.order_reduction import transmission_zeros
-
         return by_size(transmission_zeros(self.A, self.B, self.C, self.D))
 
     @property
@@ -224,8 +224,6 @@ class LinearSystem:
         FrequencyResponse
             `.plot("bode")`, "nichols", "nyquist", "singular values"; `.data` for xarray.
         """
-        from bough.analyze.linear.response import respond
-
         return respond(self, frequencies)
 
     def spectrum(self, disturbances: Mapping[str, Disturbance], frequencies: ArrayLike | None = None) -> Spectrum:
@@ -246,8 +244,6 @@ class LinearSystem:
         >>> print(f"{lag.spectrum({'noise': 2.0}).rms['y']:.3f}")      # white noise of 2 /Hz: the variance is 2/4
         0.707
         """
-        from bough.analyze.linear.power_spectra import spectrum
-
         return spectrum(self, disturbances, frequencies)
 
     def forced(self, amplitudes: Mapping[str, Any], frequencies: ArrayLike | None = None) -> xarray.DataArray:
@@ -266,8 +262,6 @@ class LinearSystem:
         xarray.DataArray
             (frequency, output)
         """
-        from bough.analyze.linear.power_spectra import forced
-
         return forced(self, amplitudes, frequencies)
 
     # ---- loops ----------------------------------------------------------------------------------------------------
@@ -295,8 +289,6 @@ class LinearSystem:
         delay margin         0.3556 s        at 0.4049 Hz
         modulus margin       0.8660          at 0.45016 Hz
         """
-        from bough.analyze.linear.connect import Loop
-
         return Loop(self, controller, sign).closed()
 
     def cut(self, controller: LinearSystem, at: str, sign: int = -1) -> LinearSystem:
@@ -316,15 +308,11 @@ class LinearSystem:
         LinearSystem
             With one input and one output; use its `margins()` and `response()`.
         """
-        from bough.analyze.linear.connect import Loop
-
         return Loop(self, controller, sign).cut(at)
 
     def margins(self) -> Margins:
         """Gain, phase, delay and modulus margins of this system as the gain of a loop with negative feedback, at every crossing.
         """
-        from bough.analyze.linear.margins import margins
-
         return margins(self)
 
     # ---- other forms ---------------------------------------------------------------------------------------------
@@ -366,8 +354,6 @@ class LinearSystem:
         tolerance : float
             Relative to the magnitude of A: smaller couplings are neglected.
         """
-        from bough.analyze.linear.order_reduction import minimal
-
         return minimal(self, tolerance)
 
     def reduced(self, order: int | None = None, *, tolerance: float = 1e-6) -> LinearSystem:
@@ -381,15 +367,11 @@ class LinearSystem:
         tolerance : float
             Without an order: keep states down to this fraction of the largest singular value.
         """
-        from bough.analyze.linear.order_reduction import balanced
-
         return balanced(self, order, tolerance)[0]
 
     def hankel(self) -> Floats:
         """Hankel singular values of the asymptotically stable part, largest first: the importance of each state of the balanced
         system between these inputs and outputs."""
-        from bough.analyze.linear.order_reduction import balanced
-
         return balanced(self, None, 0.0)[1]
 
     def to_control(self) -> Any:
@@ -418,8 +400,6 @@ class LinearSystem:
         return xarray.Dataset(variables, coordinates, {"name": self.name, "dt": "continuous" if self.dt is None else self.dt})
 
     def __repr__(self) -> str:
-        from bough.analyze.linear.printed import text_of
-
         return text_of(self)
 
 

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -14,9 +14,8 @@ from bough.analyze.linear.order_reduction import minimal, transmission_zeros
 from bough.errors import StateError
 
 if TYPE_CHECKING:
-    from bough.analyze.linear.linear_system import LinearSystem
+    from bough.analyze.linear.linear_system import Floats, LinearSystem
 
-Floats = NDArray[np.float64]
 BESIDE = np.array([1 - 1e-3, 1 - 1e-6, 1.0, 1 + 1e-6, 1 + 1e-3])        # points near a candidate, to detect a crossing
 DENSE = 1500
 NOISE = 1e-10                           # of a phase or a logarithm
@@ -90,7 +89,9 @@ def margins(loop: LinearSystem) -> Margins:
                          "number of a port, LinearSystem.cut(controller, at=...), or select one of each")
     loop = minimal(loop, 1e-10)                             # without motions that the loop does not affect
     L = Evaluator(loop)
-    f = np.unique(np.concatenate([grid(loop, DENSE), np.outer(_candidates(loop), BESIDE).ravel(), _closed_grid(loop)]))
+    closed = replace(loop, A=_closed_matrix(loop))
+    near = grid(closed, 2)                                  # its lightly damped poles, where the distance to -1 is small
+    f = np.unique(np.concatenate([grid(loop, DENSE), np.outer(_candidates(loop), BESIDE).ravel(), near]))
     f = f[f > 0] if loop.dt is None else f[(f > 0) & (f < 0.5 / loop.dt)]
 
     def at(frequency: float) -> complex:
@@ -108,7 +109,9 @@ def margins(loop: LinearSystem) -> Margins:
     phases = [Crossing(x, float(np.rad2deg(np.angle(-at(x))))) for x in ones]
     delays = [Crossing(each.frequency, (each.margin % 360.0) / 360.0 / each.frequency) for each in phases]
     delay = min(delays, key=lambda each: each.margin, default=Crossing(np.nan, np.inf))
-    return Margins(gains, phases, delay, _modulus(f, values, at), _stable(loop), loop.name)
+    poles = closed.poles()
+    stable = bool((poles.real < 0).all() if loop.dt is None else (np.abs(poles) < 1).all())
+    return Margins(gains, phases, delay, _modulus(f, values, at), stable, loop.name)
 
 
 def _crossings(f: Floats, values: Floats, function: Callable[[float], float]) -> list[float]:
@@ -145,18 +148,6 @@ def _closed_matrix(loop: LinearSystem) -> Floats:
     if abs(back) < 1e-12:
         raise StateError("margins: D of the loop is -1, so that the closed loop has no solution; give the controller a lag")
     return loop.A - loop.B @ loop.C / back
-
-
-def _stable(loop: LinearSystem) -> bool:
-    poles = np.linalg.eigvals(_closed_matrix(loop)) if len(loop.A) else np.zeros(0)
-    return bool((poles.real < 0).all() if loop.dt is None else (np.abs(poles) < 1).all())
-
-
-def _closed_grid(loop: LinearSystem) -> Floats:
-    """Points near lightly damped poles of the closed loop, where the distance to -1 is small."""
-    from dataclasses import replace
-
-    return grid(replace(loop, A=_closed_matrix(loop)), 2)
 
 
 def _candidates(loop: LinearSystem) -> Floats:

@@ -6,12 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from bough.analyze.linear.linear_system import LinearSystem
+from bough.analyze.linear.linear_system import Floats, LinearSystem
 from bough.errors import StateError
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

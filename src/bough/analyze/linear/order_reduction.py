@@ -11,9 +11,8 @@ from scipy import linalg
 from bough.errors import StateError
 
 if TYPE_CHECKING:
-    from bough.analyze.linear.linear_system import LinearSystem
+    from bough.analyze.linear.linear_system import Floats, LinearSystem
 
-Floats = NDArray[np.float64]
 EPS = np.finfo(float).eps
 
 

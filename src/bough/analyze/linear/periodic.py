@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
-from bough.analyze.linear.linear_system import LinearSystem
+from bough.analyze.linear.linear_system import Complexes, Floats, LinearSystem
 from bough.compile.compiled_model import CompiledModel
 from bough.errors import StateError
 
-Floats = NDArray[np.float64]
-Complexes = NDArray[np.complex128]
 GAUSS = 0.5 + np.array([-np.sqrt(0.15), 0.0, np.sqrt(0.15)])
 FIRST, MOST = 8, 2048                   # steps of a period
 
@@ -105,7 +103,7 @@ def floquet(source: Callable[[float], Any] | CompiledModel, period: float, *, st
     steps, before, error = FIRST, np.zeros((0, 0)), np.inf
     while True:
         parts = propagators(at, start, period, steps)
-        monodromy = _product(parts)
+        monodromy = reduce(lambda whole, part: part @ whole, parts)
         scale = _sizes(monodromy)
         if len(before):
             error = float((np.abs(monodromy - before) / scale).max())
@@ -156,13 +154,6 @@ def propagators(at: Callable[[float], Floats], start: float, period: float, step
 
 def _bracket(X: Floats, Y: Floats) -> Floats:
     return X @ Y - Y @ X
-
-
-def _product(parts: list[Floats]) -> Floats:
-    whole = np.eye(len(parts[0]))
-    for part in parts:
-        whole = part @ whole
-    return whole
 
 
 def _sizes(matrix: Floats) -> Floats:

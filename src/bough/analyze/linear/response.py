@@ -6,7 +6,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bough.analyze.linear.evaluate import Evaluator, grid
 from bough.errors import StateError, nearest
@@ -16,10 +16,8 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
 
-    from bough.analyze.linear.linear_system import LinearSystem
+    from bough.analyze.linear.linear_system import Complexes, Floats, LinearSystem
 
-Floats = NDArray[np.float64]
-Complexes = NDArray[np.complex128]
 SHOWN = 12                              # peaks that are printed
 
 

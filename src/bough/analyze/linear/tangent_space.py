@@ -129,7 +129,7 @@ def reduce(model: CompiledModel, batch: Batch, wanted: Sequence[str] | None = No
         S[free, np.arange(len(free))] = 1.0
         return Reduction(free, S, np.zeros_like(S))
     rank = rank_of(rows[:, free])
-    check_singular(model, batch, rank)
+    check_singular(model, batch)
     dependent = choose_dependent(model, batch, rows[:, free], rank, wanted)
     chosen = np.isin(np.arange(len(free)), dependent)
     independent = free[~chosen]
@@ -151,7 +151,7 @@ def constraint_rows(model: CompiledModel, batch: Batch) -> tuple[Floats, Callabl
         parts.append(loop_terms(model, batch, POSITION)[1][0])
         derivatives.append(partial(loop_rates_along, model, batch, parts[-1]))
     if model.in_orbit:
-        parts.append(center_rows(model, batch.q[0]))
+        parts.append(center_velocity(model, np.tile(batch.q[0], (model.nv, 1)), np.eye(model.nv)).T)
         derivatives.append(partial(center_rates_along, model, batch))
     return np.concatenate(parts), lambda d: np.concatenate([derivative(d) for derivative in derivatives])
 
@@ -185,11 +185,6 @@ def center_velocity(model: CompiledModel, q: Floats, v: Floats) -> Floats:
     """(states, 3) of the mass center relative to the world's origin."""
     bodies = bodies_in(model, model.batch(q, v))
     return bodies.momentum[:, 3:]/bodies.mass.sum(axis=-1, keepdims=True)
-
-
-def center_rows(model: CompiledModel, q: Floats) -> Floats:
-    """(3, nv): velocity of the mass center, for each speed."""
-    return center_velocity(model, np.tile(q, (model.nv, 1)), np.eye(model.nv)).T
 
 
 def rank_of(rows: Floats) -> int:
@@ -227,7 +222,7 @@ def check_closed(model: CompiledModel, batch: Batch) -> None:
                              "q, v = model.assemble(q, v)")
 
 
-def check_singular(model: CompiledModel, batch: Batch, rank: int) -> None:
+def check_singular(model: CompiledModel, batch: Batch) -> None:
     """Raise at a singular position, where the loops have lower rank than nearby: branches of motion meet there."""
     if not model.constrained:
         return

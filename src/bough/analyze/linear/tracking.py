@@ -12,7 +12,7 @@ from scipy import linalg
 from scipy.optimize import brentq, linear_sum_assignment
 
 from bough.analyze.linear.family import Maker, maker
-from bough.analyze.linear.linear_system import LinearSystem
+from bough.analyze.linear.linear_system import Complexes, Floats, LinearSystem
 from bough.errors import StateError
 from bough.figure_style import written
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from bough.compile.compiled_model import CompiledModel
 
-Floats = NDArray[np.float64]
-Complexes = NDArray[np.complex128]
 ZERO = 1e-6                             # relative to the largest eigenvalue: smaller ones are rigid-body motion, not modes
 SURE = 0.8                              # correlation above which modes are identified
 DEPTH = 8                               # bisections of a step in which modes change too much

@@ -32,7 +32,6 @@ from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.compile.loop_tables import REDUNDANT
-from bough.describe.body import FORCE_UNITS
 from bough.errors import StateError, similar
 
 SETTLING, STEPS = 200, 60               # steps at most
@@ -321,7 +320,8 @@ class Trim:
 def lines(trim: Trim) -> list[str]:
     """The printed text."""
     worst = max(trim.left_over, key=lambda name: abs(trim.left_over[name]), default=None)
-    left = "" if worst is None else f"; left over {trim.left_over[worst]:.2g} {unit_of(trim.model, worst)} along {worst}"
+    units = dict(zip(trim.model.names.v, control_units(trim.model), strict=False))
+    left = "" if worst is None else f"; left over {trim.left_over[worst]:.2g} {units[worst]} along {worst}"
     found = [f"trim of {trim.model.system.name!r} in {trim.steps} steps: {'balanced' if trim.balanced else 'not balanced'}{left}"]
     moving = [(name, q) for name, q in zip(trim.model.names.q, trim.q, strict=True) if abs(q) > 1e-9]
     shown = [f"{name} {q:.6g}" for name, q in moving[:12]] + (["..."] if len(moving) > 12 else [])
@@ -331,12 +331,6 @@ def lines(trim: Trim) -> list[str]:
     found += [f"  {'found' if k == 0 else '':14}{name} {value:.8g} {trim.units[name]}".rstrip()
               for k, (name, value) in enumerate(trim.found.items())]
     return found + ([f"  undetermined  {', '.join(trim.undetermined)}"] if trim.undetermined else [])
-
-
-def unit_of(model: CompiledModel, name: str) -> str:
-    """Of the force along a coordinate."""
-    units = [unit for body in model.system.bodies.values() for unit in body.speed_units]
-    return FORCE_UNITS[units[model.names.v.index(name)]]
 
 
 def trimmed(problem: Problem, start: Place, options: Mapping[str, Any], strict: bool) -> Trim:
@@ -394,7 +388,8 @@ def undetermined(problem: Problem, M: Floats, N: Floats, of_q: Floats) -> tuple[
 def unbalanced(problem: Problem, model: CompiledModel, left_over: Mapping[str, float], forces: Floats) -> str:
     """The error message: unbalanced coordinates, residual forces, and remedies."""
     order = sorted(left_over, key=lambda name: -abs(left_over[name]))[:4]
-    worst = ", ".join(f"{name} by {left_over[name]:.4g} {unit_of(model, name)}" for name in order
+    units = dict(zip(model.names.v, control_units(model), strict=False))
+    worst = ", ".join(f"{name} by {left_over[name]:.4g} {units[name]}" for name in order
                       if abs(left_over[name]) > 1e-3*np.abs(forces).max())
     held = [name for name, loose, free in zip(model.names.v, problem.loose, model.free, strict=True) if free and not loose]
     given = f" with {', '.join(held[:6])}{', ...'*(len(held) > 6)} held" if held else ""

@@ -5,6 +5,7 @@ Operators over links are applied block by block, or by a recursion inward (summi
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -134,19 +135,18 @@ def like(X: Floats, rows: int) -> Floats:
 
 def of_blocks(name: str, rows: Space, columns: Space, steps: Sequence[tuple[Place, Place, Floats]], how: str) -> Operator:
     """Sums of blocks: each takes some rows of the argument to some rows of the result."""
-    def apply(X: Floats) -> Floats:
-        Y = like(X, rows.size)
+    def summed(steps: Sequence[tuple[Place, Place, Floats]], size: int, X: Floats) -> Floats:
+        Y = like(X, size)
         for to, of, block in steps:
             Y[to] += block @ X[of]
         return Y
 
-    def transposed(X: Floats) -> Floats:
-        Y = like(X, columns.size)
-        for to, of, block in steps:
-            Y[of] += block.T @ X[to]
-        return Y
+    return Operator(name, rows, columns, partial(summed, steps, rows.size), partial(summed, transposed(steps), columns.size), how)
 
-    return Operator(name, rows, columns, apply, transposed, how)
+
+def transposed(steps: Sequence[tuple[Place, Place, Floats]]) -> list[tuple[Place, Place, Floats]]:
+    """The steps of the transpose."""
+    return [(of, to, block.T) for to, of, block in steps]
 
 
 def block_diagonal(name: str, rows: Space, columns: Space, blocks: Sequence[Floats], to: Sequence[Place],
@@ -173,16 +173,10 @@ class Chains:
         """(I - E)^-1, applied by a recursion from tips to root; its transpose from root to tips [JR 21]."""
         steps = self.steps(blocks)
 
-        def apply(X: Floats) -> Floats:
+        def passed_on(steps: Sequence[tuple[Place, Place, Floats]], X: Floats) -> Floats:
             Y = like(X, self.space.size) + X
-            for inner, outer, block in reversed(steps):
-                Y[inner] += block @ Y[outer]
+            for to, of, block in steps:
+                Y[to] += block @ Y[of]
             return Y
 
-        def transposed(X: Floats) -> Floats:
-            Y = like(X, self.space.size) + X
-            for inner, outer, block in steps:
-                Y[outer] += block.T @ Y[inner]
-            return Y
-
-        return Operator(name, self.space, self.space, apply, transposed, how)
+        return Operator(name, self.space, self.space, partial(passed_on, steps[::-1]), partial(passed_on, transposed(steps)), how)
