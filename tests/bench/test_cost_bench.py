@@ -2,7 +2,7 @@
 import pytest
 from rich.console import Console
 
-from bough.bench.auto import judged, timed
+from bough.bench.auto_bench import judged, timed
 from bough.bench.bench_tables import REPORTS
 from bough.bench.cost_bench import draw, of_chain
 from bough.bench.mechanisms import arm7, flexible_arm

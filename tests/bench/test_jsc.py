@@ -7,11 +7,12 @@ import pytest
 import bough
 from bough.bench.jsc_bench import PAPER, case_numbers, jsc, run_case
 from bough.bench.jsc_peers import unloaded
-from bough.bench.jsc_system import CASES, CONFIGURATIONS, jsc_case, jsc_example, jsc_system, whole_booms
+from bough.bench.jsc_system import CASES, CONFIGURATIONS, jsc_case, jsc_system, whole_booms
 from bough.cli import main
 from bough.errors import BoughError
 from bough.files import example
 from bough.peers import installed
+from tests.support.jsc_example import jsc_example
 from tests.support.tolerance import CLOSED
 
 JOINT_DOFS, MODES = {1: 24, 2: 24, 3: 27, 4: 42}, {1: 24, 2: 48, 3: 48, 4: 80}

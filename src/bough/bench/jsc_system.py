@@ -74,13 +74,6 @@ def jsc_case(number: int) -> System:
     return jsc_system(CONFIGURATIONS[case.configuration], flexible=case.flexible, closed=case.closed, name=f"JSC case {number}")
 
 
-def jsc_example() -> System:
-    """What examples/jsc.yaml says: the largest case, for as long as it takes to see the loads switch."""
-    system = jsc_case(16)
-    system.simulation(until=2*SWITCH, dt=STEPS[True], method="euler-cromer", sample_rate=20)
-    return system
-
-
 def whole_booms(number: int) -> Configuration:
     """The configuration of a case with its booms in one piece: rigid, the same mechanism with fewer bodies."""
     return replace(CONFIGURATIONS[CASES[number].configuration], halves=1)

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from bough.bench.jsc_system import STEPS, jsc_case
 from bough.bench.least_steps import least_steps
@@ -221,7 +222,6 @@ def beside_exudyn(quick: bool) -> dict[str, Any]:
 # ---- figure ------------------------------------------------------------------------------------------------------------------
 def draw(found: Mapping[str, Any]) -> Any:
     """Error against wall time."""
-    from matplotlib.figure import Figure
     figure = Figure(figsize=(7.0, 4.5), layout="constrained")
     axes = figure.subplots()
     for method in dict.fromkeys(row["method"] for row in found["methods"]):

@@ -8,8 +8,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from scipy.sparse import tril
 
 from bough.bench.setups import versions
+from bough.flex import FlexibleBody, box, read_calculix, solid_model
 
 SIZE = (1.2, 0.6, 0.08)                                      # m: a thick panel of quadratic tetrahedra
 CELLS, QUICK = (44, 22, 4), (12, 6, 2)
@@ -19,11 +21,6 @@ MODES = 20
 
 def write_panel(folder: Path, cells: tuple[int, int, int]) -> int:
     """The files that CalculiX would write of a panel with three sets of nodes; the number of its dofs."""
-    from scipy.sparse import tril
-
-    from bough.flex import box
-    from bough.flex.solids import solid_model
-
     mesh = box(SIZE, cells).to_meshtet()
     model = solid_model(mesh, E=7e10, nu=0.33, density=450.0, attach={}, order=2)
     x, y, _ = model.position.T
@@ -44,8 +41,6 @@ def write_panel(folder: Path, cells: tuple[int, int, int]) -> int:
 
 def from_files(folder: Path) -> dict[str, Any]:
     """What a user does with them, and how long each part takes: seconds on the clock and of this process."""
-    from bough.flex import FlexibleBody, read_calculix
-
     found: dict[str, Any] = {}
 
     def timed(name: str, work: Any) -> Any:

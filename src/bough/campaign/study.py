@@ -18,7 +18,7 @@ from bough.campaign.distributions import variations
 from bough.campaign.members import Members, read_alternatives
 from bough.campaign.metrics import Metric, Requirement, metric, requirement
 from bough.compile.layout import Floats
-from bough.describe import System, document
+from bough.describe import Simulation, System, document
 from bough.errors import DescriptionError, StateError, nearest
 from bough.files import read, run_script
 from bough.integrate.trajectory import choose_sampling
@@ -263,8 +263,6 @@ class Campaign:
                                    "outputs (bough.law, bough.controller with outputs=, inputs=)")
         laws, usual = options.get("laws", ()), options.get("law_values")
         if settings := data.get("simulation"):
-            from bough.describe import Simulation
-
             old = system.settings.to_dict() if system.settings else {}
             system.settings = Simulation.from_mapping(old | dict(settings))
         given = {key: value for key,

@@ -1,6 +1,7 @@
 """`bough bench`: measure speed."""
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,10 +17,10 @@ Quick = Annotated[bool, typer.Option("--quick", help="fewer repetitions")]
 
 def measure(name: str, *, json: bool = False, **options: Any) -> None:
     """Run the benchmark of this name and print what it measured."""
-    from bough import bench
     from bough.bench.bench_tables import REPORTS
 
-    print_measured(getattr(bench, name)(**options), json, REPORTS[name])
+    benchmark = getattr(import_module(f"bough.bench.{name}_bench"), name)
+    print_measured(benchmark(**options), json, REPORTS[name])
 
 
 @bench_app.callback()

@@ -58,7 +58,8 @@ def bode(
     drawn = output or (None if as_json else Path("out") / f"{file.stem}-{kind.replace(' ', '-')}.png")
     if drawn is not None:
         response.plot(kind, drawn)
-    print_measured(measured, as_json, lambda _: [*_report(linear, response, margins), f"wrote {drawn}"])
+    last = [] if margins is None else ["", str(margins)]
+    print_measured(measured, as_json, lambda _: [str(linear), "", str(response), *last, f"wrote {drawn}"])
 
 
 def linearized(model: Model, laws: Sequence[Any], source: list[str] | None, target: list[str] | None) -> LinearSystem:
@@ -118,11 +119,6 @@ def _measured(linear: LinearSystem, response: FrequencyResponse, margins: Margin
 
 def _finite(value: float) -> float | None:
     return value if isfinite(value) else None
-
-
-def _report(linear: LinearSystem, response: FrequencyResponse, margins: Margins | None) -> list[str]:
-    """The system, the peaks, the margins."""
-    return [str(linear), "", str(response), *(["", str(margins)] if margins is not None else [])]
 
 
 def modes(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
-from pydantic import BeforeValidator, GetPydanticSchema, PlainSerializer, WithJsonSchema
+from pydantic import BeforeValidator, GetPydanticSchema, PlainSerializer, WithJsonSchema, create_model
 from pydantic_core import core_schema
 
 from bough import flex
@@ -67,8 +67,9 @@ def _count_or_array(value: Any) -> Any:
     return _whole(value) if items(value) is None else _array(value)
 
 
-def _file_or_array(value: Any) -> Any:
-    return _word(value) if isinstance(value, str) else _array(value)
+def _text_or(read: Reader) -> Reader:
+    """A text, as the name of a file or of a set, as it is; other values as `read` makes them."""
+    return lambda value: value if isinstance(value, str) else read(value)
 
 
 def _matrices(value: Any) -> Any:
@@ -76,7 +77,7 @@ def _matrices(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {_word(key): _matrices(entry) for key, entry in value.items()}
     given = items(value)
-    return _file_or_array(value) if given is None else list(map(_matrices, given))
+    return _text_or(_array)(value) if given is None else list(map(_matrices, given))
 
 
 def _mesh(value: Any) -> Any:
@@ -101,25 +102,20 @@ def _place(value: Any) -> Any:
     return list(vector(given)) if point else _node_numbers(given)
 
 
-def _nodes_or_set(value: Any) -> Any:
-    """Numbers of nodes, or the name of a set of them."""
-    return value if isinstance(value, str) else _node_numbers(value)
-
-
 def _spider(value: Any) -> Any:
     """Numbers of nodes or the name of a set, or {nodes: ..., at: [x, y, z]}."""
     if not isinstance(value, Mapping):
-        return _nodes_or_set(value)
+        return _text_or(_node_numbers)(value)
     if "nodes" not in value or set(value) - {"nodes", "at"}:
         raise ValueError(f"is {shown(dict(value))}; give numbers of nodes, or {{nodes: [...], at: [x, y, z]}}")
-    return {"nodes": _nodes_or_set(value["nodes"])} | ({"at": list(vector(value["at"]))} if "at" in value else {})
+    return {"nodes": _text_or(_node_numbers)(value["nodes"])} | ({"at": list(vector(value["at"]))} if "at" in value else {})
 
 
 def _elements(value: Any) -> Any:
     """"all", or numbers of elements."""
     if isinstance(value, str) and value != "all":
         raise ValueError(f"is {shown(value)}; give all, or numbers of elements")
-    return value if isinstance(value, str) else _node_numbers(value)
+    return _text_or(_node_numbers)(value)
 
 
 def _loads(value: Any) -> tuple[Any, ...]:
@@ -177,12 +173,12 @@ Stations = Annotated[dict[str, float], BeforeValidator(_by_name(number)), _named
 Places = Annotated[Any, BeforeValidator(_by_name(_place)), _named({"anyOf": [_TEXT, _COUNT, _PLANE, NUMBERS]})]
 Numbered = Annotated[Any, BeforeValidator(_by_name(_node_numbers)), _named({"anyOf": [_COUNT, _COUNTS]})]
 _SET = {"anyOf": [_TEXT, _COUNT, _COUNTS]}
-Chosen = Annotated[Any, BeforeValidator(_by_name(_nodes_or_set)), _named(_SET)]
+Chosen = Annotated[Any, BeforeValidator(_by_name(_text_or(_node_numbers))), _named(_SET)]
 Spiders = Annotated[Any, BeforeValidator(_by_name(_spider)), _named({"anyOf": [*_SET["anyOf"], {"type": "object"}]})]
 Spots = Annotated[Any, BeforeValidator(_by_name(vector)), _named(VECTOR)]
 Static = Annotated[Any, BeforeValidator(_loads), WithJsonSchema({"type": "array"})]
 Wanted = Annotated[Any, BeforeValidator(_elements), WithJsonSchema({"anyOf": [_TEXT, _COUNT, _COUNTS]})]
-Data = Annotated[Any, BeforeValidator(_file_or_array), WithJsonSchema({"anyOf": [_TEXT, {"type": "array", "items": NUMBERS}]})]
+Data = Annotated[Any, BeforeValidator(_text_or(_array)), WithJsonSchema({"anyOf": [_TEXT, {"type": "array", "items": NUMBERS}]})]
 Matrices = Annotated[Any, BeforeValidator(_matrices), WithJsonSchema({"type": "object"})]
 Mesh = Annotated[Any, BeforeValidator(_mesh), WithJsonSchema({"anyOf": [_TEXT, {"type": "object", "properties": {"box": _BOX}}]})]
 Variant = Annotated[str, BeforeValidator(_word), _one_of(VARIANTS)]
@@ -349,48 +345,21 @@ class ToolRecipe(FlexibleRecipe):
         return body
 
 
-class CalculixRecipe(ToolRecipe):
-    """The keywords of bough.flex.read_calculix and of its reduction."""
-
-    noun: ClassVar[str] = "calculix"
-    files: ClassVar[tuple[str, ...]] = ("job", "nodes")
-    job: Word
-    nodes: Word | None = None
-
-
-class AbaqusRecipe(ToolRecipe):
-    """The keywords of bough.flex.read_abaqus and of its reduction."""
-
-    noun: ClassVar[str] = "abaqus"
-    files: ClassVar[tuple[str, ...]] = ("inp", "stiffness", "mass", "substructure")
-    inp: Word
-    stiffness: Word | None = None
-    mass: Word | None = None
-    substructure: Word | None = None
+def _tool(noun: str, needed: tuple[str, ...], others: tuple[str, ...], **more: Any) -> type[ToolRecipe]:
+    """The keywords of `read_<noun>`, names of files and perhaps more, and of its reduction."""
+    files: dict[str, Any] = dict.fromkeys(needed, (Word, ...)) | dict.fromkeys(others, (Word | None, None))
+    made = create_model(f"{noun.title()}Recipe", __base__=ToolRecipe, **files, **more)
+    made.__doc__ = f"The keywords of bough.flex.read_{noun} and of its reduction."
+    made.noun, made.files, made.reading = noun, tuple(files), (*ToolRecipe.reading, *more)
+    return made
 
 
-class AnsysRecipe(ToolRecipe):
-    """The keywords of bough.flex.read_ansys and of its reduction."""
-
-    noun: ClassVar[str] = "ansys"
-    files: ClassVar[tuple[str, ...]] = ("stiffness", "mass", "nodes", "mapping", "elements")
-    stiffness: Word
-    mass: Word
-    nodes: Word
-    mapping: Word | None = None
-    elements: Word | None = None
-
-
-class NastranRecipe(ToolRecipe):
-    """The keywords of bough.flex.read_nastran and of its reduction."""
-
-    noun: ClassVar[str] = "nastran"
-    files: ClassVar[tuple[str, ...]] = ("bulk", "op2", "matrices")
-    reading: ClassVar[tuple[str, ...]] = (*ToolRecipe.reading, "subcase")
-    bulk: Word
-    op2: Word | None = None
-    matrices: Word | None = None
-    subcase: Whole | None = None
+_TOOLS = (
+    _tool("calculix", ("job",), ("nodes",)),
+    _tool("abaqus", ("inp",), ("stiffness", "mass", "substructure")),
+    _tool("ansys", ("stiffness", "mass", "nodes"), ("mapping", "elements")),
+    _tool("nastran", ("bulk",), ("op2", "matrices"), subcase=(Whole | None, None)),
+)
 
 
 class SuperelementRecipe(FlexibleRecipe):
@@ -410,7 +379,6 @@ class SuperelementRecipe(FlexibleRecipe):
     units: Word = "SI"
 
 
-_TOOLS = (CalculixRecipe, AbaqusRecipe, AnsysRecipe, NastranRecipe)
 _MAKERS = (BeamRecipe, SolidRecipe, MatricesRecipe, SuperelementRecipe, *_TOOLS)
 RECIPES: dict[str, type[FlexibleRecipe]] = {kind.noun: kind for kind in _MAKERS}
 

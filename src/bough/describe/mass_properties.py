@@ -42,16 +42,12 @@ def inertia(value: Any) -> Tensor:
         x, y, z = vector(given)
         return (x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z)
     tensor = vector(given[0]), vector(given[1]), vector(given[2])
-    _check_symmetry(np.array(tensor))
-    return tensor
-
-
-def _check_symmetry(tensor: Any) -> None:
-    skew = np.abs(tensor - tensor.T)
+    skew = np.abs(np.array(tensor) - np.transpose(tensor))
     if skew.max() > _SYMMETRY * np.abs(tensor).max():
         row, column = np.unravel_index(skew.argmax(), (3, 3))
-        pair = f"{tensor[row, column]} kg m^2 at [{row}][{column}] but {tensor[column, row]} at [{column}][{row}]"
+        pair = f"{tensor[row][column]} kg m^2 at [{row}][{column}] but {tensor[column][row]} at [{column}][{row}]"
         raise ValueError(f"is not symmetric, with {pair}; give a symmetric matrix")
+    return tensor
 
 
 def moments(tensor: Tensor) -> tuple[float, ...]:

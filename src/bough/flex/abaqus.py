@@ -151,20 +151,14 @@ def _dofs_by_elements(deck: Deck) -> dict[int, int]:
 
 
 def _symmetric(rows: Any, columns: Any, values: Array, size: int) -> Any:
-    """A symmetric matrix, given by one triangle or both."""
+    """A symmetric matrix, given by both triangles, which is when an entry off the diagonal is on the other side too, or by one."""
     from scipy.sparse import csr_array
 
     row, column = np.asarray(rows, dtype=int), np.asarray(columns, dtype=int)
-    if not _both_triangles(row, column):
+    off = row != column
+    if not np.isin((row * size + column)[off], (column * size + row)[off]).any():
         row, column, values = mirrored(row, column, values)
     return csr_array((values, (row, column)), shape=(size, size))
-
-
-def _both_triangles(row: Array, column: Array) -> bool:
-    """Whether an entry off the diagonal is given on the other side, too."""
-    size = int(max(row.max(), column.max())) + 1
-    off = row != column
-    return bool(np.isin((row * size + column)[off], (column * size + row)[off]).any())
 
 
 # ---- supports and axes -----------------------------------------------------------------------------------------------------

@@ -406,7 +406,8 @@ def _assemble(grid: BeamGrid, cut: Sections, axes: Array, places: dict[str, floa
     rule = _point_rule(grid, cut, axes, turn, tip)
     position = np.outer(grid.node, axes[:, 0])
     at = {name: int(np.argmin(np.abs(grid.node - x))) for name, x in places.items()}
-    rigid = [turn.T.tocsr()[[6 * node + dof]].indices[0] for node in range(len(grid.node)) for dof in _rigid_dofs(cut)]
+    stiff = [dof for dof, law in ((0, cut.EA), (3, cut.GJ)) if law is None]
+    rigid = [turn.T.tocsr()[[6 * node + dof]].indices[0] for node in range(len(grid.node)) for dof in stiff]
 
     def geometric(model: FiniteElements, shapes: Array) -> GeometricStiffness:
         start = 0 if model.inboard is None else at[model.inboard]
@@ -450,10 +451,6 @@ def _point_rule(grid: BeamGrid, cut: Sections, axes: Array, turn: Any, tip: tupl
         translation=vstack([translation, last[:3]], format="csr"),
         rotation=vstack([rotation, last[3:]], format="csr"),
     )
-
-
-def _rigid_dofs(cut: Sections) -> list[int]:
-    return ([] if cut.EA is not None else [0]) + ([] if cut.GJ is not None else [3])
 
 
 def _stations(length: float, elements: int, places: dict[str, float]) -> Array:

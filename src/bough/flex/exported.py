@@ -12,15 +12,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from bough.errors import DescriptionError
-from bough.flex.finite_elements import (
-    COMPONENTS,
-    FiniteElements,
-    GeometricOf,
-    PointRule,
-    attachments,
-    body_origin,
-    rigid_motion,
-)
+from bough.flex.finite_elements import COMPONENTS, FiniteElements, GeometricOf, PointRule, attachments, body_origin, rigid_motion
 from bough.flex.integrals import Array, axial, inertia_of, tilde, unknown_node
 from bough.flex.links import Link, dofs_at, eliminate, rigid_link
 from bough.flex.recovery import SolidElements, recover_solids

@@ -31,18 +31,7 @@ import numpy as np
 
 from bough.errors import DescriptionError
 from bough.flex.geometric import GeometricStiffness
-from bough.flex.integrals import (
-    LEVI_CIVITA,
-    ROUNDING,
-    Array,
-    MassPoints,
-    ModalIntegrals,
-    Nodes,
-    Outline,
-    inertia_of,
-    kept,
-    no_spins,
-)
+from bough.flex.integrals import ROUNDING, Array, MassPoints, ModalIntegrals, Nodes, Outline, inertia_of, kept, no_spins, tilde
 from bough.flex.recovery import Recovery
 from bough.whole import whole_file
 
@@ -468,7 +457,7 @@ def carried_fields(body: FlexibleBody) -> Carried:
 def moments(half_slope: Array, coupling: Array) -> Array:
     """E with tr(E) I - E = half_slope in its symmetric part, and with this axial vector: sum m phi c^T of points."""
     symmetric = np.trace(half_slope, axis1=-2, axis2=-1)[..., None, None] / 2 * np.eye(3) - half_slope
-    return np.asarray(symmetric - np.einsum("ijk,...k->...ij", LEVI_CIVITA, coupling) / 2)
+    return np.asarray(symmetric + tilde(coupling) / 2)
 
 
 def _mass_moments(body: FlexibleBody) -> tuple[Array, Array]:

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from bough.flex.exported import Exported, Places, without_spiders
+from bough.flex.exported import Exported, Places, placed, without_spiders
 from bough.flex.finite_elements import FiniteElements
 from bough.flex.given_modes import GivenModes, placed_modes
 from bough.flex.integrals import Array
@@ -89,8 +89,6 @@ def _rows(modes: GivenModes, name: str, nodes: Any) -> Any:
 # ---- matrices -------------------------------------------------------------------------------------------------------------
 def _structure(bulk: Bulk, stiffness: Dmig, mass: Dmig) -> Exported:
     """The whole model in basic axes; grid points that the matrices do not name have no dofs of their own."""
-    from bough.flex.exported import placed
-
     at = {label: i for i, label in enumerate(bulk.labels.tolist())}
     size = 6 * len(bulk.labels)
     full = []

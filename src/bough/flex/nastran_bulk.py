@@ -1,25 +1,14 @@
 """Nastran bulk data as far as a flexible body needs it: grid points and coordinate systems."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from bough.flex.integrals import Array
-from bough.flex.nastran_cards import (
-    NO_CONTROL,
-    Card,
-    CaseControl,
-    cards_by_name,
-    case_control,
-    field_of,
-    integer,
-    listed,
-    number,
-    wrong,
-)
+from bough.flex.nastran_cards import Card, CaseControl, cards_by_name, case_control, field_of, integer, listed, number, wrong
 
 
 class Frame(NamedTuple):
@@ -66,10 +55,10 @@ class Bulk:
     position: Array  # (N, 3) basic coordinates
     axes: Array  # (N, 3, 3) directions of their displacements, as columns
     cards: dict[str, list[Card]]
-    scalars: list[int] = field(default_factory=list)  # SPOINT
-    frames: dict[int, Frame] = field(default_factory=dict)
-    control: CaseControl = NO_CONTROL
-    held: frozenset[int] = frozenset()  # grid points with supports of their own (field PS)
+    scalars: list[int]  # SPOINT
+    frames: dict[int, Frame]
+    control: CaseControl
+    held: frozenset[int]  # grid points with supports of their own (field PS)
 
     def rows(self, numbers: Sequence[int], what: str) -> list[int]:
         """The rows of grid points by their numbers."""

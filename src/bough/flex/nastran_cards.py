@@ -53,11 +53,8 @@ def cards_by_name(path: Path) -> dict[str, list[Card]]:
 class CaseControl(NamedTuple):
     """The sets of supports and of multipoint constraints that are selected; None: the file has no case control."""
 
-    spc: list[int] | None
-    mpc: list[int] | None
-
-
-NO_CONTROL = CaseControl(None, None)
+    spc: list[int] | None = None
+    mpc: list[int] | None = None
 
 
 def case_control(path: Path) -> CaseControl:
@@ -65,7 +62,7 @@ def case_control(path: Path) -> CaseControl:
     lines = _lines_of(path)
     begin = next((i for i, line in enumerate(lines) if line.strip().upper().startswith("BEGIN")), None)
     if begin is None or not any(line.split("$", 1)[0].strip() for line in lines[:begin]):
-        return NO_CONTROL
+        return CaseControl()
     found = [
         [int(each[1]) for line in lines[:begin] if (each := re.match(rf"\s*{name}\s*(?:=|\s)\s*(\d+)", line, re.IGNORECASE))]
         for name in ("SPC", "MPC")

@@ -13,15 +13,16 @@ Dof = tuple[int, int]  # a row of the grid points, and a component 0 ... 5 along
 
 def links_of(bulk: Bulk) -> tuple[Link, ...]:
     """All rigid elements, and the multipoint constraints that are selected; other kinds are refused by name."""
-    kinds: dict[str, Callable[[Bulk, Card], list[Link]]] = {
-        "RBE2": _rbe2, "RBAR": _rbar, "RBAR1": _rbar1, "RJOINT": _rbar1, "RBE1": _rbe1, "RTRPLT": _rtrplt, "RROD": _rrod,
+    kinds: dict[str, Callable[[Bulk, Card, str], list[Link]]] = {
+        "RBE2": _rbe2, "RBAR": _by_corners, "RBAR1": _rbar1, "RJOINT": _rbar1, "RBE1": _rbe1, "RTRPLT": _by_corners, "RROD": _rrod,
         "RBE3": _rbe3,
     }
     for kind in ("RSPLINE", "RTRPLT1", "RSSCON", "MPCY", "MPCAX"):
         if bulk.cards.get(kind):
             raise wrong(f"the bulk data contain {kind} {bulk.cards[kind][0][1]}, which is not supported; export matrices of the "
                         "analysis set (EXTSEOUT, or DMAP of KAA and MAA), or model it with RBE2 or RBE3")
-    found = [link for kind, made in kinds.items() for card in bulk.cards.get(kind, []) for link in made(bulk, card)]
+    found = [link for kind, made in kinds.items() for card in bulk.cards.get(kind, [])
+             for link in made(bulk, card, f"{kind} {card[1]}")]
     return (*found, *_multipoint(bulk))
 
 
@@ -59,8 +60,7 @@ def _rigid(bulk: Bulk, name: str, center: int, nodes: Sequence[int], parts: tupl
     return [link for node in nodes for link in _general(bulk, name, leading, [(node, part) for part in parts])]
 
 
-def _rbe2(bulk: Bulk, card: Card) -> list[Link]:
-    name = f"RBE2 {card[1]}"
+def _rbe2(bulk: Bulk, card: Card, name: str) -> list[Link]:
     fields = [each for each in card[4:] if each]
     if fields and "." in fields[-1]:
         fields = fields[:-1]  # the coefficient of thermal expansion
@@ -69,18 +69,12 @@ def _rbe2(bulk: Bulk, card: Card) -> list[Link]:
     return _rigid(bulk, name, center, [node for node in nodes if node != center], _parts(card[3], name))
 
 
-def _rbar(bulk: Bulk, card: Card) -> list[Link]:
-    name = f"RBAR {card[1]}"
-    return _by_corners(bulk, name, bulk.rows([integer(card[2], card), integer(card[3], card)], name), card[4:6], card[6:8])
+_CORNERS = {"RBAR": ((2, 3), (4, 5), (6, 7)), "RTRPLT": ((2, 3, 4), (5, 6, 7), (9, 10, 11))}  # fields: points, leading, following
 
 
-def _rtrplt(bulk: Bulk, card: Card) -> list[Link]:
-    name = f"RTRPLT {card[1]}"
-    corners = bulk.rows([integer(card[i], card) for i in (2, 3, 4)], name)
-    return _by_corners(bulk, name, corners, card[5:8], [field_of(card, i) for i in (9, 10, 11)])
-
-
-def _by_corners(bulk: Bulk, name: str, corners: Sequence[int], leading: Sequence[str], following: Sequence[str]) -> list[Link]:
+def _by_corners(bulk: Bulk, card: Card, name: str) -> list[Link]:
+    points, leading, following = ([field_of(card, i) for i in fields] for fields in _CORNERS[card[0]])
+    corners = bulk.rows([integer(each, card) for each in points], name)
     lead = [(node, part) for node, text in zip(corners, leading, strict=True) if text for part in _parts(text, name)]
     if any(following):
         follow = [(node, part) for node, text in zip(corners, following, strict=True) if text for part in _parts(text, name)]
@@ -89,14 +83,12 @@ def _by_corners(bulk: Bulk, name: str, corners: Sequence[int], leading: Sequence
     return _general(bulk, name, lead, follow)
 
 
-def _rbar1(bulk: Bulk, card: Card) -> list[Link]:
-    name = f"{card[0]} {card[1]}"
+def _rbar1(bulk: Bulk, card: Card, name: str) -> list[Link]:
     a, b = bulk.rows([integer(card[2], card), integer(card[3], card)], name)
     return _rigid(bulk, name, a, [b], _parts(field_of(card, 4) or "123456", name))
 
 
-def _rbe1(bulk: Bulk, card: Card) -> list[Link]:
-    name = f"RBE1 {card[1]}"
+def _rbe1(bulk: Bulk, card: Card, name: str) -> list[Link]:
     fields = [each.upper() for each in card[2:] if each]
     if "UM" not in fields:
         raise wrong(f"{name} has no dependent dofs (UM); give them")
@@ -108,9 +100,8 @@ def _rbe1(bulk: Bulk, card: Card) -> list[Link]:
     return _general(bulk, name, *sides)
 
 
-def _rrod(bulk: Bulk, card: Card) -> list[Link]:
+def _rrod(bulk: Bulk, card: Card, name: str) -> list[Link]:
     """Two grid points that keep their distance."""
-    name = f"RROD {card[1]}"
     a, b = bulk.rows([integer(card[2], card), integer(card[3], card)], name)
     along = bulk.position[b] - bulk.position[a]
     if not along.any():
@@ -121,8 +112,7 @@ def _rrod(bulk: Bulk, card: Card) -> list[Link]:
     return [equation_link(name, dofs, row, followers(follows, _parts(text, name), bulk.axes))]
 
 
-def _rbe3(bulk: Bulk, card: Card) -> list[Link]:
-    name = f"RBE3 {card[1]}"
+def _rbe3(bulk: Bulk, card: Card, name: str) -> list[Link]:
     [center] = bulk.rows([integer(card[3], card)], name)
     measured: list[Measured] = []
     weight, parts = 1.0, _parts("123", name)

@@ -10,7 +10,7 @@ import numpy as np
 from bough.errors import DescriptionError
 from bough.flex.finite_elements import COMPONENTS, FiniteElements, rigid_motion
 from bough.flex.integrals import Array, ModalIntegrals, axial, inertia_of
-from bough.flex.reduction import NEARLY_UNSTRAINED, natural_modes, required_inboard, stiffness_share
+from bough.flex.reduction import NEARLY_UNSTRAINED, mode_shapes, natural_modes, required_inboard, stiffness_share
 from bough.progress import working
 
 if TYPE_CHECKING:
@@ -153,7 +153,6 @@ def _fixed_modes(model: FiniteElements, modes: int) -> tuple[Array, Array | None
     if model.inboard is None:
         return np.zeros(0), None
     from bough.flex.modal_convergence import effective_mass
-    from bough.flex.reduction import mode_shapes
 
     required_inboard(model, "cantilever")
     squares, shapes = mode_shapes(model, "cantilever", modes=min(modes, len(model.free_dofs(model.dofs_of(model.inboard)))))

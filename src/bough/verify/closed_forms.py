@@ -151,10 +151,10 @@ def damped(t: Floats, m: float, k: float, c: float, x0: float) -> Floats:
     return np.asarray(x0 * np.exp(-decay * t) * (np.cos(w * t) + decay / w * np.sin(w * t)))
 
 
-def oscillator(build: Callable[[], System], k: float, c: float, rest: float = 0.0, m: float = 2.0, x0: float = 0.3, entry: int = 0,
+def oscillator(build: Callable[[], System], k: float, c: float, rest: float = 0.0, m: float = 2.0, x0: float = 0.3,
                **options: Any) -> Pairs:
     t, q = states_of(build(), 0.5, 40.0, **{"dt": 1e-3} | options)
-    yield q[:, entry] - rest, damped(t, m, k, c, x0)
+    yield q[:, 0] - rest, damped(t, m, k, c, x0)
 
 
 def slider(**joint: Any) -> System:
@@ -198,28 +198,19 @@ def with_coupling() -> System:
     return s
 
 
-for _name, _what, _compare in (
-    (
-        "a spring and a damper in a joint",
-        "place over 0.5 s, rk4",
-        partial(oscillator, partial(slider, stiffness=50.0, damping=0.8), 50.0, 0.8),
-    ),
-    (
-        "the same, implicit steps",
-        "place over 0.5 s, imex4",
-        partial(oscillator, partial(slider, stiffness=50.0, damping=0.8), 50.0, 0.8, method="imex4"),
-    ),
-    ("a line", "place over 0.5 s, rk4", partial(oscillator, with_line, 50.0, 0.8, rest=1.0)),
-    ("a bushing", "place over 0.5 s, rk4", partial(oscillator, with_bushing, 50.0, 0.8)),
-    ("a restoring force", "place over 0.5 s, rk4", partial(oscillator, with_restoring, 50.0, 0.0)),
-    (
-        "buoyancy",
-        "heave over 0.5 s, rk4",
-        partial(oscillator, heaving, 1025.0 * G * np.pi * 0.01, 0.0, m=1025.0 * np.pi * 0.005, x0=0.1),
-    ),
-    ("gears", "place over 0.5 s, rk4", partial(oscillator, with_coupling, 50.0, 0.0, m=2.0 + 1e-9 / 9)),
-):
-    CASES.add(_name, _what, "m x'' + c x' + k x = 0", FORMULA, 9.0, _compare)
+SPRUNG = partial(slider, stiffness=50.0, damping=0.8)
+OSCILLATORS: dict[str, tuple[Callable[[], System], float, float, dict[str, Any]]] = {     # system, k, c, other numbers
+    "a spring and a damper in a joint": (SPRUNG, 50.0, 0.8, {}),
+    "the same, implicit steps": (SPRUNG, 50.0, 0.8, {"method": "imex4"}),
+    "a line": (with_line, 50.0, 0.8, {"rest": 1.0}),
+    "a bushing": (with_bushing, 50.0, 0.8, {}),
+    "a restoring force": (with_restoring, 50.0, 0.0, {}),
+    "buoyancy": (heaving, 1025.0 * G * np.pi * 0.01, 0.0, {"m": 1025.0 * np.pi * 0.005, "x0": 0.1}),
+    "gears": (with_coupling, 50.0, 0.0, {"m": 2.0 + 1e-9 / 9}),
+}
+for _name, (_build, _k, _c, _options) in OSCILLATORS.items():
+    CASES.add(_name, f"{'heave' if _build is heaving else 'place'} over 0.5 s, {_options.get('method', 'rk4')}",
+              "m x'' + c x' + k x = 0", FORMULA, 9.0, partial(oscillator, _build, _k, _c, **_options))
 
 
 @CASES.case("a parallelogram of four bars", "angle over 2 s, rk4", "a pendulum: Jacobi's elliptic functions", TABULATED, 8.0)

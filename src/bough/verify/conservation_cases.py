@@ -8,7 +8,8 @@ import numpy as np
 
 from bough.analyze.balance import balance
 from bough.compile.layout import Floats
-from bough.describe import System
+from bough.describe import Free, Revolute, Spherical, System, Universal
+from bough.flex import beam
 from bough.model import Model
 from bough.simulation import simulate
 from bough.verify import systems
@@ -88,9 +89,6 @@ def free_run(build: Callable[[], System], method: str, modal: float = 0.02, **st
 
 def floating(kind: str) -> System:
     """Rigid bodies on a free base, or a flexible boom there, without any damper."""
-    from bough.describe import Free, Revolute, Spherical, Universal
-    from bough.flex import beam
-
     s = System(kind)
     s.body("base", joint=Free(), **systems.substance(0))
     if kind == "flexible":

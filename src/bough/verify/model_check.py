@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from bough.analyze.balance import balance, moved_along
 from bough.analyze.equations_of_motion import room_for
@@ -181,8 +182,6 @@ class Checked:
 
     def _seen(self, name: str, model: Model, q: Floats, v: Floats) -> tuple[Floats, Floats]:
         """Accelerations of all bodies, by this model and by one in which a body floats."""
-        from scipy.spatial.transform import Rotation
-
         here = self.model.bodies(q, v)
         k = list(self.model.names.bodies).index(name)
         there_q, there_v = np.zeros(model.nq), np.zeros(model.nv)

@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from bough.describe import (
     Differential,
@@ -162,8 +163,6 @@ def gearbox() -> Pairs:
             "places, attitudes, velocities and accelerations that are measured; as laws see them; one state and nine in lanes",
             "jets of the tree's kinematics", dynamics_cases.OWN, 11.0)
 def outputs() -> Pairs:
-    from scipy.spatial.transform import Rotation
-
     s, at = systems.tree(), (0.1, 0.2, 0.3)
     for name in ("position", "attitude", "velocity", "angular_velocity", "acceleration"):
         target: dict[str, Any] = {name: Frame("b7", at=at)}

@@ -27,6 +27,7 @@ from bough.describe import (
 )
 from bough.flex import FlexibleBody, ModalIntegrals, beam
 from bough.model import Model
+from bough.verify.witnesses import maximal
 
 DOWN = (0.0, 0.0, -9.81)
 JOINTS: dict[str, Any] = {
@@ -171,8 +172,6 @@ def stiffening() -> System:
 # ---- loops -----------------------------------------------------------------------------------------------------------------
 def closing(name: str) -> tuple[System, Floats, Floats]:
     """A floating base with two limbs of general joints, whose ends one joint closes; and a state near which it does."""
-    from bough.verify.witnesses import maximal
-
     s, rng = System(f"closed by {name}", gravity=DOWN), np.random.default_rng(7)
     s.body("base", joint=Free(), **substance(0))
     for limb in "ab":

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import bough
-from bough.bench.jsc_system import jsc_example
 from bough.files import example, read_system
+from tests.support.jsc_example import jsc_example
 from tests.support.tolerance import CANCELLING, CLOSED, PRODUCTS, SWEEP
 
 WEIGHT = 9.81

@@ -218,13 +218,6 @@ def _factor(name: Any, value: Any) -> float:
         raise ValueError(f"has a factor of {name!r} that {error}") from None
 
 
-def write_relation(relation: Any) -> dict[str, Any]:
-    """The relation as a person would write it."""
-    if isinstance(relation, Relation):
-        return {"type": relation.kind, **relation.to_dict()}
-    return dict(relation)
-
-
 _NUMBER, _TEXT = {"type": "number"}, {"type": "string", "minLength": 1}
 
 
@@ -238,7 +231,9 @@ def _schemas() -> list[dict[str, Any]]:
     return [*found, {"type": "object", "minProperties": 1, "additionalProperties": _NUMBER}]
 
 
-RelationField = Annotated[Any, BeforeValidator(read_relation), PlainSerializer(write_relation),
+RelationField = Annotated[Any, BeforeValidator(read_relation),
+                          PlainSerializer(lambda relation: {"type": relation.kind, **relation.to_dict()}
+                                          if isinstance(relation, Relation) else dict(relation)),
                           WithJsonSchema({"anyOf": _schemas()})]
 
 

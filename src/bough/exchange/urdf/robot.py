@@ -95,15 +95,9 @@ class Robot:
         self.unused.setdefault(kind, []).append(owner)
 
 
-class Branch(NamedTuple):
-    """A link and the joint that carries it; the root has none."""
-
-    link: Link
-    joint: RobotJoint | None
-
-
-def branches(robot: Robot) -> Iterator[Branch]:
-    """Inner links before outer ones, each followed by what it carries, in the order of the joints in the file."""
+def branches(robot: Robot) -> Iterator[tuple[Link, RobotJoint | None]]:
+    """Links with the joints that carry them, of which the root has none: inner before outer ones, each followed by what it carries,
+    in the order of the joints in the file."""
     carried, children = _carried(robot), dict[str, list[RobotJoint]]()
     for joint in robot.joints.values():
         children.setdefault(joint.parent, []).append(joint)
@@ -111,12 +105,13 @@ def branches(robot: Robot) -> Iterator[Branch]:
     if len(roots) != 1:
         found = f"the roots {', '.join(map(repr, roots))}" if roots else "no root: its joints go round in a circle"
         raise DescriptionError(f"robot {robot.name!r} has {found}; let joints connect all links to one of them")
-    waiting, reached = [Branch(robot.links[roots[0]], None)], 0
+    waiting: list[tuple[Link, RobotJoint | None]] = [(robot.links[roots[0]], None)]
+    reached = 0
     while waiting:
-        branch = waiting.pop()
+        link, carrier = waiting.pop()
         reached += 1
-        yield branch
-        waiting += [Branch(robot.links[joint.child], joint) for joint in reversed(children.get(branch.link.name, []))]
+        yield link, carrier
+        waiting += [(robot.links[joint.child], joint) for joint in reversed(children.get(link.name, []))]
     if reached < len(robot.links):
         raise DescriptionError(f"robot {robot.name!r} has links whose joints go round in a circle; connect them to {roots[0]!r}")
 

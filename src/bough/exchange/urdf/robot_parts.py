@@ -97,12 +97,9 @@ def find_mesh(address: str, file: Path, package_dirs: Iterable[Path]) -> Path | 
     package, _, inner = rest.lstrip("/").partition("/")
     ros = [Path(folder) for folder in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if folder]
     folders = [*(folder.absolute() for folder in package_dirs), *ros, *file.absolute().parents]
-    candidates = (path for folder in folders for path in _candidates(folder, package, inner))
+    candidates = (path for folder in folders
+                  for path in (folder / package / inner, *([folder / inner] if folder.name == package else [])))
     return next((path for path in candidates if path.is_file()), None)
-
-
-def _candidates(folder: Path, package: str, inner: str) -> list[Path]:
-    return [folder / package / inner, *([folder / inner] if folder.name == package else [])]
 
 
 def _there(path: Path) -> Path | None:

@@ -126,10 +126,9 @@ class NodalOracle:
         for index in range(len(bodies)):
             self.frames.append(self._frame(index))
 
-    def forward_dynamics(self, tau=None, *, wrenches=None, node_loads=None, world_loads=None):
-        """The rates of all speeds, under wrenches {body: [moment, force]} at body-frame origins and node_loads
-        [(body, node, wrench)], both in body axes, and world_loads [(body, node, wrench)] in world axes."""
-        return np.linalg.solve(self.mass_matrix(), self.forces(tau, wrenches, node_loads, world_loads))
+    def forward_dynamics(self, tau=None, **loads):
+        """The rates of all speeds."""
+        return np.linalg.solve(self.mass_matrix(), self.forces(tau, **loads))
 
     def mass_matrix(self):
         total = np.zeros((self.nv, self.nv))
@@ -137,7 +136,7 @@ class NodalOracle:
             total += mass * point.Jv.T @ point.Jv + point.Jw.T @ inertia @ point.Jw
         return total
 
-    def forces(self, tau=None, wrenches=None, node_loads=None, world_loads=None):
+    def forces(self, tau=None):
         """Applied generalized forces less what velocities ask for."""
         total = np.zeros(self.nv) if tau is None else np.array(tau, float)
         for mass, inertia, point in self._points():
@@ -146,17 +145,7 @@ class NodalOracle:
         for index, body in enumerate(self.bodies):
             eta, rate, columns = self._modal(index)
             total[columns] -= (0 if body.K is None else body.K @ (eta - body.rest)) + (0 if body.D is None else body.D @ rate)
-        loads = [*((index, None, wrench) for index, wrench in (wrenches or {}).items()), *(node_loads or [])]
-        turned = [(index, node, np.reshape(wrench, (2, 3)) @ self.frames[index].R.T) for index, node, wrench in loads]
-        for index, node, wrench in [*turned, *(world_loads or [])]:
-            moment, force = np.reshape(np.asarray(wrench, float), (2, 3))
-            place = self.place(index, node)
-            total += place.Jw.T @ moment + place.Jv.T @ force
         return total
-
-    def place(self, index, node=None):
-        """The frame of a body, or of one of its nodes, in motion."""
-        return self.frames[index] if node is None else self._at_node(index, node)
 
     def kinetic_energy(self):
         return self.v @ self.mass_matrix() @ self.v / 2
