@@ -160,6 +160,6 @@ def prepare_inverse(model: CompiledModel) -> Prepared:
 
 def prepare_mass_matrix(model: CompiledModel) -> Prepared:
     """From q: M."""
-    batch = model.batch(model.q0)
+    batch = model.batch_at(model.q0)
     call, out = mass_matrix_call(model, batch)
     return Prepared(call, out[0], batch.q[0])

@@ -3,14 +3,26 @@
 Assembly finds the state nearest to a given one that closes all loops, in position and velocity [B 16].
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bough.analyze.equations_of_motion import mass_matrices
-from bough.analyze.loop_rows import POSITION, SPEED, evaluate_loops, loop_terms, refuse_coincident, row_names, row_sizes, row_slices
+from bough.analyze.equations_of_motion import mass_matrices, prepare_mass_matrix
+from bough.analyze.loop_rows import (
+    POSITION,
+    SPEED,
+    loop_terms,
+    prepare_gaps,
+    refuse_coincident,
+    row_names,
+    row_places,
+    row_sizes,
+    row_slices,
+)
 from bough.blas import one_thread
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
@@ -26,8 +38,10 @@ from bough.progress import counted
 # ---- the equations --------------------------------------------------------------------------------------------------
 def gaps_at(model: CompiledModel, q: Floats) -> tuple[Floats, Floats]:
     """(rows,) and (rows, nv) of one position; NaN where the ends of a distance coincide."""
-    gaps, J = evaluate_loops(model, model.batch_at(q), POSITION)
-    return gaps[0], J[0]
+    ready, rows = model.ready(prepare_gaps), row_places(model.tables)
+    ready.solves(q)
+    gaps, J = ready.answer
+    return gaps[rows], J[rows]
 
 
 def loop_gaps(model: CompiledModel, batch: Batch, weights: Floats) -> dict[str, Floats]:
@@ -48,10 +62,12 @@ def moved(model: CompiledModel, q: Floats, change: Floats) -> Floats:
     (places, speeds), turned = routes["moved"]
     q[places] += change[speeds]
     for at, v in turned:
-        angle = float(np.linalg.norm(change[v:v + 3]))
-        step = turn(tuple((change[v:v + 3]/(angle or 1.0)).tolist()), angle)
-        turned_by = np.array(product(tuple(q[at:at + 4].tolist()), step))
-        q[at:at + 4] = turned_by/np.linalg.norm(turned_by)
+        x, y, z = change[v:v + 3].tolist()
+        angle = math.hypot(x, y, z)
+        step = turn((x/(angle or 1.0), y/(angle or 1.0), z/(angle or 1.0)), angle)
+        turned_by = product(tuple(q[at:at + 4].tolist()), step)
+        length = math.hypot(*turned_by)
+        q[at:at + 4] = [entry/length for entry in turned_by]
     return q
 
 
@@ -208,20 +224,43 @@ def approach(model: CompiledModel, q: Floats, free: NDArray[np.bool_]) -> tuple[
 @one_thread()
 def least_change(model: CompiledModel, q: Floats, J: Floats, wanted: Floats, free: NDArray[np.bool_]) -> Floats:
     """The change d with J d = wanted (in the least-squares sense) and the least d.M d, where strain counts too."""
-    from scipy.linalg import solve_triangular  # slow to import
-    change, M = np.zeros(model.nv), mass_matrices(model, model.batch_at(q))[0]
-    for body in model.system.bodies.values():
-        if body.n_modes:
-            modes = model.mode_places(body.name)[1]
-            M[modes, modes] += body.elastic.K*STIFF_TIME**2
-    try:
-        L = np.linalg.cholesky(M[np.ix_(free, free)])
-    except np.linalg.LinAlgError:
+    from scipy.linalg.lapack import dpotrf, dtrtrs  # slow to import
+    change, M = np.zeros(model.nv), mass_matrix_at(model, q)
+    for name in model.tables.parts.modal:
+        modes = model.mode_places(name)[1]
+        M[modes, modes] += model.system.bodies[name].elastic.K*STIFF_TIME**2
+    if not free.all():
+        M, J = M[np.ix_(free, free)], J[:, free]
+    L, failed = dpotrf(M.T, lower=True)
+    if failed or not J.size:
         return change                                                       # bent beyond what modes can tell
-    scaled = solve_triangular(L, J[:, free].T, lower=True, check_finite=False)      # (J L^-T)^T
-    y = np.linalg.lstsq(scaled.T, wanted, rcond=np.sqrt(REDUNDANT))[0]
-    change[free] = solve_triangular(L, y, lower=True, trans="T", check_finite=False)
+    scaled = dtrtrs(L, J.T, lower=True)[0]                                  # (J L^-T)^T
+    change[free] = dtrtrs(L, shortest(scaled.T, wanted), lower=True, trans=1)[0]
     return change
+
+
+def mass_matrix_at(model: CompiledModel, q: Floats) -> Floats:
+    """(nv, nv), to be used before the next one is asked for."""
+    ready = model.ready(prepare_mass_matrix)
+    M: Floats = ready.answer if ready.solves(q) else mass_matrices(model, model.batch_at(q))[0]
+    return M
+
+
+def shortest(A: Floats, b: Floats) -> Floats:
+    """The shortest y of those with the least |A y - b|: by a complete orthogonal factorization of A."""
+    from scipy.linalg.lapack import dgelsy  # slow to import
+    rows, columns = A.shape
+    padded = np.zeros((max(rows, columns), 1))
+    padded[:rows, 0] = b
+    y = dgelsy(A, padded, np.zeros(columns, np.int32), np.sqrt(REDUNDANT), numbers_for(rows, columns))[1]
+    return np.asarray(y[:columns, 0])
+
+
+@cache
+def numbers_for(rows: int, columns: int) -> int:
+    """That the factorization takes as workspace."""
+    from scipy.linalg.lapack import dgelsy_lwork
+    return int(dgelsy_lwork(rows, columns, 1, np.sqrt(REDUNDANT))[0])
 
 
 def open_loops(model: CompiledModel, gap: Floats, unit: str = "") -> str:
