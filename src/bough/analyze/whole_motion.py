@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bough.analyze.body_motion import bodies_of
-from bough.analyze.equations_of_motion import mass_matrices
+from bough.analyze.equations_of_motion import mass_matrix_at
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
@@ -33,9 +33,9 @@ def roots_of(model: CompiledModel) -> list[tuple[int, int]]:
 
 
 def whole_motion(model: CompiledModel, x: Floats) -> WholeMotion:
-    """Of one state; all roots of the system are free."""
-    batch, roots = model.batch_of(x[None].copy()), roots_of(model)
-    M, first, motions = mass_matrices(model, batch)[0], x[roots[0][0]:][:3], np.zeros((6, model.nv))
+    """Of one state; all roots of the system are free, and tanks contain what the model has by default."""
+    state, roots, motions = model.state(x), roots_of(model), np.zeros((6, model.nv))
+    M, first = mass_matrix_at(model, state.q), x[roots[0][0]:][:3]
     rates, velocities = motions[:3], motions[3:]
     for q, v in roots:
         rates[:, v:v + 3], velocities[:, v:v + 3] = cross_matrix(x[q:q + 3] - first), np.eye(3)
@@ -43,9 +43,10 @@ def whole_motion(model: CompiledModel, x: Floats) -> WholeMotion:
     moment = velocities @ M @ motions.T                                     # of rates about the first root: m [c]^T; m 1
     center = np.array([moment[1, 2], moment[2, 0], moment[0, 1]])/moment[0, 3]
     rates -= cross_matrix(center) @ velocities
-    momenta, inertia = motions @ M @ model.state(x).v, motions @ M @ motions.T
+    masses = motions @ M
+    momenta, inertia = masses @ state.v, masses @ motions.T
     if model.nw:
-        add_wheels(model, batch, momenta, inertia)
+        add_wheels(model, model.batch_of(x[None].copy()), momenta, inertia)
     return WholeMotion(first + center, momenta, motions, inertia)
 
 

@@ -4,14 +4,12 @@ States have the same entries whatever is connected.  A loop that closes lets the
 or goes, goes on with the speeds that it has.
 """
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from bough.analyze.body_motion import motion_of_frames
 from bough.analyze.impulse import Jump, close
-from bough.analyze.loop_constraints import assemble_position, loop_gaps
-from bough.analyze.loop_rows import POSITION
+from bough.analyze.loop_constraints import assemble_position, gap_and_angle
 from bough.analyze.whole_motion import WholeMotion, roots_of, whole_motion
 from bough.compile.connections import closed, held_at
 from bough.compile.element_tables import SCALED, bushing_of
@@ -111,9 +109,7 @@ class Connection:
             jumping = list(self.closing)
             if self._pull(after):                                           # at another position other loops move otherwise, too
                 before, jumping = after.switched(after.holds, after.contacts, {}), list(after.joined)
-            found = close(before.with_tanks(self.x), after.with_tanks(self.x), jumping, self.x)
-            own = {name: value for name, value in found.impulses.items() if name.rpartition(".")[0] in self.closing}
-            yield replace(found, impulses=own)
+            yield close(before.with_tanks(self.x), after.with_tanks(self.x), jumping, self.x, reported=list(self.closing))
         except StateError as error:
             raise self.fail(f"at t = {t:.6g} s: {error}") from None
 
@@ -122,12 +118,10 @@ class Connection:
         pulled = {name: action for name, action in self.closing.items() if isinstance(action, Close) or action.pose == "nominal"}
         if not pulled:
             return False
+        after = after.with_tanks(self.x)
         state = after.state(self.x)
-        gaps = loop_gaps(after, after.batch_of(self.x[None].copy()), POSITION)
-        closures = {closure.name: closure for closure in after.tables.fronts.closures}
         for name, action in pulled.items():
-            parts = closures[name].rows - closures[name].rotations
-            gap, angle = (float(np.abs(part).max(initial=0.0)) for part in (gaps[name][..., :parts], gaps[name][..., parts:]))
+            gap, angle = gap_and_angle(after, state.q, name)
             limits = (CLOSED, CLOSED) if isinstance(action, Close) else (action.gap or GAP, action.angle or ANGLE)
             for what, value, limit, unit in (("gap", gap, limits[0], "m"), ("angle", angle, limits[1], "rad")):
                 if value > limit:
