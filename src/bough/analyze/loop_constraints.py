@@ -66,10 +66,9 @@ def gap_and_angle(model: CompiledModel, q: Floats, loop: str) -> tuple[float, fl
 
 def moved(model: CompiledModel, q: Floats, change: Floats) -> Floats:
     """Coordinates after a change given as speeds: quaternions turn."""
-    routes, q = model.tables.routes, q.copy()
-    if "moved" not in routes:
-        routes["moved"] = changing_places(model.tables.parts)
-    (places, speeds), turned = routes["moved"]
+    if changing_places not in model.family:
+        model.family[changing_places] = changing_places(model.tables.parts)
+    ((places, speeds), turned), q = model.family[changing_places], q.copy()
     q[places] += change[speeds]
     for at, v in turned:
         x, y, z = change[v:v + 3].tolist()
