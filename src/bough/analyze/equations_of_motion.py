@@ -149,6 +149,13 @@ def prepare_inverse(model: CompiledModel) -> Prepared:
 
 def prepare_mass_matrix(model: CompiledModel) -> Prepared:
     """From q: M."""
-    batch = model.batch(model.q0)
+    batch = model.batch_at(model.q0)
     call, out = mass_matrix_call(model, batch)
     return Prepared(call, out[0], batch.q[0])
+
+
+def mass_matrix_at(model: CompiledModel, q: Floats) -> Floats:
+    """(nv, nv) of one position that is known to be right; to be used before the next one is asked for."""
+    ready = model.ready(prepare_mass_matrix)
+    M: Floats = ready.answer if ready.solves(q) else mass_matrices(model, model.batch_at(q))[0]
+    return M

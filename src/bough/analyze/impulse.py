@@ -70,8 +70,9 @@ def jump(model: CompiledModel, x: Floats, t: float, report: bool = True) -> Jump
 
 
 @one_thread()
-def close(before: CompiledModel, after: CompiledModel, names: Sequence[str], x: Floats) -> Jump:
-    """Let the speeds of one state x jump, in place, when loops close: `before` and `after` are the model without and with them.
+def close(before: CompiledModel, after: CompiledModel, names: Sequence[str], x: Floats, reported: Sequence[str]) -> Jump:
+    """Let the speeds of one state x jump, in place, when loops close: `before` and `after` are the model without and with them; the
+    impulses through some are `reported`.
 
         dv = Y lambda,   Y = M^-1 J^T,   (J Y) lambda = -J v                                                        [B 98]
 
@@ -98,7 +99,7 @@ def close(before: CompiledModel, after: CompiledModel, names: Sequence[str], x: 
     sizes = row_sizes(closures)
     forces = np.zeros((1, len(sizes)))
     forces[0, rows] = multipliers*sizes[rows]
-    through = _through(after, bodies, forces, names)
+    through = _through(after, bodies, forces, reported)
     return Jump(dict(zip(after.names.v, dv.tolist(), strict=True)), through, energy, energy + 0.5*float(rates @ multipliers),
                 dict(zip(after.names.v, v.tolist(), strict=True)))
 

@@ -3,14 +3,26 @@
 Assembly finds the state nearest to a given one that closes all loops, in position and velocity [B 16].
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bough.analyze.equations_of_motion import mass_matrices
-from bough.analyze.loop_rows import POSITION, SPEED, evaluate_loops, loop_terms, refuse_coincident, row_names, row_sizes, row_slices
+from bough.analyze.equations_of_motion import mass_matrix_at
+from bough.analyze.loop_rows import (
+    POSITION,
+    SPEED,
+    loop_terms,
+    prepare_gaps,
+    refuse_coincident,
+    row_names,
+    row_places,
+    row_sizes,
+    row_slices,
+)
 from bough.blas import one_thread
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
@@ -26,8 +38,10 @@ from bough.progress import counted
 # ---- the equations --------------------------------------------------------------------------------------------------
 def gaps_at(model: CompiledModel, q: Floats) -> tuple[Floats, Floats]:
     """(rows,) and (rows, nv) of one position; NaN where the ends of a distance coincide."""
-    gaps, J = evaluate_loops(model, model.batch_at(q), POSITION)
-    return gaps[0], J[0]
+    ready, rows = model.ready(prepare_gaps), row_places(model.tables)
+    ready.solves(q)
+    gaps, J = ready.answer
+    return gaps[rows], J[rows]
 
 
 def loop_gaps(model: CompiledModel, batch: Batch, weights: Floats) -> dict[str, Floats]:
@@ -40,18 +54,29 @@ def loop_gaps(model: CompiledModel, batch: Batch, weights: Floats) -> dict[str, 
             for closure, rows in zip(closures, row_slices(closures), strict=True)}
 
 
+def gap_and_angle(model: CompiledModel, q: Floats, loop: str) -> tuple[float, float]:
+    """How far apart the ends of a loop are at one position, in the direction and about the axis for which it is most: m and rad."""
+    (gaps, J), closures = gaps_at(model, q), model.tables.fronts.closures
+    refuse_coincident(model.batch_at(q), J[None])
+    closure, rows = next(each for each in zip(closures, row_slices(closures), strict=True) if each[0].name == loop)
+    turned = rows.stop - closure.rotations
+    sizes = np.abs(gaps).tolist()
+    return max(sizes[rows.start:turned], default=0.0), max(sizes[turned:rows.stop], default=0.0)/closure.size
+
+
 def moved(model: CompiledModel, q: Floats, change: Floats) -> Floats:
     """Coordinates after a change given as speeds: quaternions turn."""
-    routes, q = model.tables.routes, q.copy()
-    if "moved" not in routes:
-        routes["moved"] = changing_places(model.tables.parts)
-    (places, speeds), turned = routes["moved"]
+    if changing_places not in model.family:
+        model.family[changing_places] = changing_places(model.tables.parts)
+    ((places, speeds), turned), q = model.family[changing_places], q.copy()
     q[places] += change[speeds]
     for at, v in turned:
-        angle = float(np.linalg.norm(change[v:v + 3]))
-        step = turn(tuple((change[v:v + 3]/(angle or 1.0)).tolist()), angle)
-        turned_by = np.array(product(tuple(q[at:at + 4].tolist()), step))
-        q[at:at + 4] = turned_by/np.linalg.norm(turned_by)
+        x, y, z = change[v:v + 3].tolist()
+        angle = math.hypot(x, y, z)
+        step = turn((x/(angle or 1.0), y/(angle or 1.0), z/(angle or 1.0)), angle)
+        turned_by = product(tuple(q[at:at + 4].tolist()), step)
+        length = math.hypot(*turned_by)
+        q[at:at + 4] = [entry/length for entry in turned_by]
     return q
 
 
@@ -123,8 +148,8 @@ CLOSED = 1e-12              # of the size of a loop (at least of a meter): a gap
 ROUNDING = 16*np.finfo(float).eps   # of the size (at most of a meter): no change lessens it; no mass matrix is needed, nor compiled
 STEPS = 60                  # that assembly may take
 STIFF_TIME = 1.0            # s: in which strain counts as kinetic energy in what assembly changes least
-BESIDE = (0.0, 0.03, 0.1, 0.3)      # rad or m: how far from the given position assembly starts, one after the other
-SHARES = 0.5**np.arange(12)         # of a step of it, tried one after the other
+BESIDE = (0.03, 0.1, 0.3)           # rad or m: how far from the given position assembly starts if it fails there
+SHARES = [0.5**i for i in range(12)]        # of a step of it, tried one after the other
 
 
 def assemble(model: CompiledModel, batch: Batch, hold: Sequence[str]) -> tuple[Floats, Floats]:
@@ -148,6 +173,7 @@ def named_speeds(model: CompiledModel, names: Sequence[str], what: str) -> NDArr
     return meant
 
 
+@one_thread()
 def assemble_state(model: CompiledModel, q: Floats, v: Floats, hold: Sequence[str]) -> tuple[Floats, Floats]:
     """The nearest state, in terms of kinetic energy, that closes all loops, with some coordinates held [B 16]."""
     free = model.free & ~named_speeds(model, hold, "hold")
@@ -166,10 +192,9 @@ def assemble_state(model: CompiledModel, q: Floats, v: Floats, hold: Sequence[st
 
 def assemble_position(model: CompiledModel, q: Floats, free: NDArray[np.bool_], hold: Sequence[str]) -> Floats:
     """The closed position by Newton's method; if it stalls, as at a singular position, it restarts from nearby points."""
-    size, rng = max(closure.size for closure in model.tables.fronts.closures), np.random.default_rng(0)
-    least = np.array([np.inf])
-    for beside in BESIDE:
-        found, gap = approach(model, moved(model, q, beside*rng.uniform(-1.0, 1.0, model.nv)*free), free)
+    size, least = max(closure.size for closure in model.tables.fronts.closures), np.array([np.inf])
+    for start in starts(model, q, free):
+        found, gap = approach(model, start, free)
         if np.abs(gap).max() <= CLOSED*max(1.0, size):
             return found
         if np.linalg.norm(gap) < np.linalg.norm(least):
@@ -182,22 +207,30 @@ def assemble_position(model: CompiledModel, q: Floats, free: NDArray[np.bool_], 
                      f"starting position, or mend the {'lengths' if model.system.loops else 'factors and offsets'}")
 
 
+def starts(model: CompiledModel, q: Floats, free: NDArray[np.bool_]) -> Iterator[Floats]:
+    """The position given, and then some beside it."""
+    yield moved(model, q, np.zeros(model.nv))
+    offsets = np.random.default_rng(0).uniform(-1.0, 1.0, (len(BESIDE), model.nv))
+    for beside, offset in zip(BESIDE, offsets, strict=True):
+        yield moved(model, q, beside*offset*free)
+
+
+@one_thread()
 def approach(model: CompiledModel, q: Floats, free: NDArray[np.bool_]) -> tuple[Floats, Floats]:
     """Newton steps, each shortened until the gaps decrease; and the remaining gaps."""
     (gap, J), size = gaps_at(model, q), max(closure.size for closure in model.tables.fronts.closures)
     if not np.isfinite(J).all():
         return q, np.full_like(gap, np.inf)                                 # ends that coincide: another start may work
     for _ in range(STEPS):
-        if np.abs(gap).max(initial=0.0) <= ROUNDING*min(1.0, size):
+        largest, length = np.abs(gap).max(initial=0.0), math.sqrt(gap.dot(gap))
+        if largest <= ROUNDING*min(1.0, size):
             break
         change = least_change(model, q, J, -gap, free)
-        closed = np.abs(gap).max(initial=0.0) <= CLOSED*max(1.0, size)      # what is left is rounding
+        closed = largest <= CLOSED*max(1.0, size)                           # what is left is rounding
         for share in SHARES[:1] if closed else SHARES:
             trial = moved(model, q, share*change)
             trial_gap, trial_J = gaps_at(model, trial)
-            with np.errstate(over="ignore"):
-                nearer = np.linalg.norm(trial_gap) < (1.0 - 0.1*share)*np.linalg.norm(gap)
-            if nearer:
+            if math.sqrt(trial_gap.dot(trial_gap)) < (1.0 - 0.1*share)*length:
                 break
         else:
             break                                                           # no nearer: closed to rounding, or never
@@ -205,23 +238,38 @@ def approach(model: CompiledModel, q: Floats, free: NDArray[np.bool_]) -> tuple[
     return q, gap
 
 
-@one_thread()
 def least_change(model: CompiledModel, q: Floats, J: Floats, wanted: Floats, free: NDArray[np.bool_]) -> Floats:
     """The change d with J d = wanted (in the least-squares sense) and the least d.M d, where strain counts too."""
-    from scipy.linalg import solve_triangular  # slow to import
-    change, M = np.zeros(model.nv), mass_matrices(model, model.batch_at(q))[0]
-    for body in model.system.bodies.values():
-        if body.n_modes:
-            modes = model.mode_places(body.name)[1]
-            M[modes, modes] += body.elastic.K*STIFF_TIME**2
-    try:
-        L = np.linalg.cholesky(M[np.ix_(free, free)])
-    except np.linalg.LinAlgError:
+    from scipy.linalg.lapack import dpotrf, dtrtrs  # slow to import
+    change, M = np.zeros(model.nv), mass_matrix_at(model, q)
+    for name in model.tables.parts.modal:
+        modes = model.mode_places(name)[1]
+        M[modes, modes] += model.system.bodies[name].elastic.K*STIFF_TIME**2
+    if not free.all():
+        M, J = M[np.ix_(free, free)], J[:, free]
+    L, failed = dpotrf(M.T, lower=True)
+    if failed or not J.size:
         return change                                                       # bent beyond what modes can tell
-    scaled = solve_triangular(L, J[:, free].T, lower=True, check_finite=False)      # (J L^-T)^T
-    y = np.linalg.lstsq(scaled.T, wanted, rcond=np.sqrt(REDUNDANT))[0]
-    change[free] = solve_triangular(L, y, lower=True, trans="T", check_finite=False)
+    scaled = dtrtrs(L, J.T, lower=True)[0]                                  # (J L^-T)^T
+    change[free] = dtrtrs(L, shortest(scaled.T, wanted), lower=True, trans=1)[0]
     return change
+
+
+def shortest(A: Floats, b: Floats) -> Floats:
+    """The shortest y of those with the least |A y - b|: by a complete orthogonal factorization of A."""
+    from scipy.linalg.lapack import dgelsy  # slow to import
+    rows, columns = A.shape
+    padded = np.zeros((max(rows, columns), 1))
+    padded[:rows, 0] = b
+    y = dgelsy(A, padded, np.zeros(columns, np.int32), np.sqrt(REDUNDANT), numbers_for(rows, columns))[1]
+    return np.asarray(y[:columns, 0])
+
+
+@cache
+def numbers_for(rows: int, columns: int) -> int:
+    """That the factorization takes as workspace."""
+    from scipy.linalg.lapack import dgelsy_lwork
+    return int(dgelsy_lwork(rows, columns, 1, np.sqrt(REDUNDANT))[0])
 
 
 def open_loops(model: CompiledModel, gap: Floats, unit: str = "") -> str:

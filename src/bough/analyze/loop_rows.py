@@ -2,14 +2,17 @@
 
 import itertools
 from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.compile.batch import Batch
+from bough.compile.batch import Batch, Prepared, run
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.compile.loop_tables import Closure
+from bough.compile.tables import Tables
 from bough.errors import StateError
 from bough.sweeps import calls
 from bough.sweeps import fields as f
@@ -25,6 +28,14 @@ def true_rows(closures: Sequence[Closure]) -> NDArray[np.intp]:
         places += range(at, at + closure.rows)
         at += padded(closure.rows)
     return np.array(places, np.intp)
+
+
+def row_places(tables: Tables) -> NDArray[np.intp]:
+    """The same of tables."""
+    if "rows" not in tables.routes:
+        tables.routes["rows"] = true_rows(tables.fronts.closures)
+    found: NDArray[np.intp] = tables.routes["rows"]
+    return found
 
 
 def row_sizes(closures: Sequence[Closure]) -> Floats:
@@ -52,11 +63,25 @@ def loop_terms(model: CompiledModel, batch: Batch, weights: Floats) -> tuple[Flo
 
 def evaluate_loops(model: CompiledModel, batch: Batch, weights: Floats) -> tuple[Floats, Floats]:
     """The same; NaN where the ends of a distance coincide, so that it has no direction."""
-    closures, n = batch.tables.fronts.closures, batch.tables.fronts.size
+    call, (terms, J) = loop_call(model, batch, weights)
+    run(call)
+    rows = row_places(batch.tables)
+    return terms[:, rows], J[:, rows]
+
+
+def loop_call(model: CompiledModel, batch: Batch, weights: Floats) -> tuple[partial[Any], tuple[Floats, Floats]]:
+    """The kernel for the rows of all multipliers, and where it puts terms (batch, multipliers) and Jacobian."""
+    n = batch.tables.fronts.size
     out = np.empty((batch.n, n*(1 + model.nv)))
-    model.call(calls.loop_terms, batch, weights, out, extra=n*model.nv)
-    rows = true_rows(closures)
-    return out[:, rows], out[:, n:].reshape(batch.n, n, model.nv)[:, rows]
+    call = model.bound(calls.loop_terms, batch, batch.t, batch.x, batch.u, weights, out, extra=n*model.nv)
+    return call, (out[:, :n], out[:, n:].reshape(batch.n, n, model.nv))
+
+
+def prepare_gaps(model: CompiledModel) -> Prepared:
+    """From q: gap and row of the Jacobian of each multiplier."""
+    batch = model.batch_at(model.q0)
+    call, (gaps, J) = loop_call(model, batch, POSITION)
+    return Prepared(call, (gaps[0], J[0]), batch.q[0])
 
 
 def refuse_coincident(batch: Batch, J: Floats) -> None:

@@ -4,20 +4,18 @@ States have the same entries whatever is connected.  A loop that closes lets the
 or goes, goes on with the speeds that it has.
 """
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from bough.analyze.body_motion import bodies_of, motion_of_frames
+from bough.analyze.body_motion import motion_of_frames
 from bough.analyze.impulse import Jump, close
-from bough.analyze.loop_constraints import assemble_position, loop_gaps
-from bough.analyze.loop_rows import POSITION
+from bough.analyze.loop_constraints import assemble_position, gap_and_angle
+from bough.analyze.whole_motion import WholeMotion, roots_of, whole_motion
 from bough.compile.connections import closed, held_at
 from bough.compile.element_tables import SCALED, bushing_of
 from bough.compile.hold_tables import Hold
 from bough.compile.layout import Floats
 from bough.describe import Attach, Close, Detach, Distance, Event, Loop, Open, Stiffen
-from bough.describe.orientation import rotation_matrix
 from bough.describe.parts.connection import ANGLE, GAP, Connecting, separation_of
 from bough.errors import StateError
 from bough.model import Model
@@ -111,9 +109,7 @@ class Connection:
             jumping = list(self.closing)
             if self._pull(after):                                           # at another position other loops move otherwise, too
                 before, jumping = after.switched(after.holds, after.contacts, {}), list(after.joined)
-            found = close(before.with_tanks(self.x), after.with_tanks(self.x), jumping, self.x)
-            own = {name: value for name, value in found.impulses.items() if name.rpartition(".")[0] in self.closing}
-            yield replace(found, impulses=own)
+            yield close(before.with_tanks(self.x), after.with_tanks(self.x), jumping, self.x, reported=list(self.closing))
         except StateError as error:
             raise self.fail(f"at t = {t:.6g} s: {error}") from None
 
@@ -122,30 +118,21 @@ class Connection:
         pulled = {name: action for name, action in self.closing.items() if isinstance(action, Close) or action.pose == "nominal"}
         if not pulled:
             return False
+        after = after.with_tanks(self.x)
         state = after.state(self.x)
-        gaps = loop_gaps(after, after.batch_of(self.x[None].copy()), POSITION)
-        closures = {closure.name: closure for closure in after.tables.fronts.closures}
         for name, action in pulled.items():
-            parts = closures[name].rows - closures[name].rotations
-            gap, angle = (float(np.abs(part).max(initial=0.0)) for part in (gaps[name][..., :parts], gaps[name][..., parts:]))
+            gap, angle = gap_and_angle(after, state.q, name)
             limits = (CLOSED, CLOSED) if isinstance(action, Close) else (action.gap or GAP, action.angle or ANGLE)
             for what, value, limit, unit in (("gap", gap, limits[0], "m"), ("angle", angle, limits[1], "rad")):
                 if value > limit:
                     remedy = ("close it where its ends meet" if isinstance(action, Close) else
                               f"let it happen nearer, or allow {what}={value:.2g}, or attach at pose='present'")
                     raise self.fail(f"closes '{name}', whose ends are {value:.4g} {unit} apart, more than {limit:g}; {remedy}")
-        before = self._wholes(after)
+        before = whole_motion(after, self.x) if floats(after) else None     # it keeps mass center and momenta
         state.q[:] = assemble_position(after, state.q.copy(), after.free, list(after.holds))
         if before is not None:
-            keep_momenta(after, self.x, *before)
+            keep_momenta(after, self.x, before)
         return True
-
-    def _wholes(self, model: Model) -> tuple[Floats, Floats] | None:
-        """Mass center and momenta, if the system floats as a whole, so that it keeps them."""
-        if not floats(model):
-            return None
-        bodies = bodies_of(model, model.batch_of(self.x[None].copy()))
-        return bodies.center_of_mass[0], bodies.momentum[0]
 
 
 def floats(model: Model) -> bool:
@@ -156,22 +143,13 @@ def floats(model: Model) -> bool:
     return all(body.joint.kind == "free" for body in roots) and not held and not to_world
 
 
-def keep_momenta(model: Model, x: Floats, center: Floats, momenta: Floats) -> None:
+def keep_momenta(model: Model, x: Floats, before: WholeMotion) -> None:
     """After a pull, in place: shift the system as a whole so that its mass center is where it was, and add the rigid motion with
     which its momenta are what they were."""
-    roots = [model.places[body.name] for body in model.system.bodies.values() if body.parent is None]
-    rows, (first, _) = np.repeat(x[None], 8, axis=0), roots[0]
-    rigid = model.state(rows).v[1:]                                         # at rest, and units of rigid motion: rates about the
-    rigid[:] = 0.0                                                          # first root, and velocities
-    for q, v in roots:
-        arm = x[q:q + 3] - x[first:first + 3]
-        rigid[1:4, v:v + 3], rigid[4:, v:v + 3] = np.cross(np.eye(3), arm), np.eye(3)
-        rigid[1:4, v + 3:v + 6] = rotation_matrix(x[q + 3:q + 7])
-    known = bodies_of(model, model.batch_of(rows))
-    state, momentum = model.state(x), known.momentum
-    state.v[:] += np.linalg.solve((momentum[2:] - momentum[1]).T, momenta - momentum[0]) @ rigid[1:]
-    for q, _ in roots:
-        state.q[q:q + 3] += center - known.center_of_mass[0]
+    now = whole_motion(model, x)
+    model.state(x).v[:] += np.linalg.solve(now.inertia, before.momenta - now.momenta) @ now.motions
+    for q, _ in roots_of(model):
+        x[q:q + 3] += before.center - now.center
 
 
 def between(model: Model, loop: Loop, x: Floats) -> tuple[Floats, Floats]:
