@@ -1,6 +1,6 @@
 """The compiled model: system, tables, names, sizes, held coordinates, and states in the form that kernels take."""
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from threading import local
@@ -206,12 +206,14 @@ class CompiledModel:
         other.system.bodies = {**self.system.bodies, **seats}
         return other
 
-    def build_ahead(self, compliant: bool = False) -> None:
-        """Build the tables of what events may connect, so that a change in a run takes no time for it; `compliant` ones, too."""
+    def build_ahead(self, compliant: bool = False) -> Iterator[Self]:
+        """Models of what events may connect, with their tables, so that a change in a run takes no time for it; `compliant` ones,
+        too."""
         for names in reachable(self.whole) if can_change(self.whole) else ():
             now = self.switched(self.holds, self.contacts, {name: closed(self.whole.loops[name]) for name in names})
             for each in {False, compliant}:
                 now.tables_for(compliant=each)
+            yield now
 
     def switched_as(self, other: "CompiledModel") -> Self:
         """The same model with the holds of another one of a similar system; loops as described here."""

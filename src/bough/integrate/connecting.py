@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from bough.analyze.body_motion import motion_of_frames
-from bough.analyze.impulse import Jump, close
+from bough.analyze.impulse import Jump, close, kinetic_energy
 from bough.analyze.loop_constraints import assemble_position, gap_and_angle
 from bough.analyze.whole_motion import WholeMotion, roots_of, whole_motion
 from bough.compile.connections import closed, held_at
@@ -157,3 +157,8 @@ def between(model: Model, loop: Loop, x: Floats) -> tuple[Floats, Floats]:
     motion = motion_of_frames(model, model.batch_of(x[None].copy()), np.zeros((1, model.nv)), [loop.a, loop.b])
     (a, b), (turn, turned) = motion.position[0], motion.attitude[0]
     return turn.T @ (b - a), turn.T @ turned
+
+
+def compute_ahead(model: Model, x: Floats) -> None:
+    """What a first change would compute, and later ones find with the model: mass properties, and the way to all bodies."""
+    kinetic_energy(model, x)
