@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from bough.analyze.body_motion import motion_of_frames
+from bough.analyze.body_motion import motion_of_frames, route_to_frames
 from bough.analyze.impulse import Jump, close, kinetic_energy
 from bough.analyze.loop_constraints import assemble_position, gap_and_angle
 from bough.analyze.whole_motion import WholeMotion, roots_of, whole_motion
@@ -160,5 +160,8 @@ def between(model: Model, loop: Loop, x: Floats) -> tuple[Floats, Floats]:
 
 
 def compute_ahead(model: Model, x: Floats) -> None:
-    """What a first change would compute, and later ones find with the model: mass properties, and the way to all bodies."""
+    """What a first change would compute, and later ones find with the model: mass properties, the way to all bodies, and to the
+    ends of attachments."""
     kinetic_energy(model, x)
+    for name in model.joined:
+        route_to_frames(model.tables, [model.whole.loops[name].a, model.whole.loops[name].b])

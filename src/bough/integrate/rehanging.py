@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bough.analyze.body_motion import Motion, motion_of_frames
+from bough.analyze.body_motion import Motion, motion_of_frames, route_to_frames
 from bough.compile.batch import choosing
 from bough.compile.connections import MOST, Joined, can_change, closed, closing, reachable
 from bough.compile.hanging import Hung, hang, hung_system
@@ -70,6 +70,7 @@ def hang_ahead(model: Model, waiting: list[Event], implicit: bool) -> None:
                 found = hung_model(now, hung)
                 for compliant in {False, implicit}:
                     found.tables_for(compliant=compliant)
+                route_to_frames(found.tables, [each.frame for each in hung])
 
 
 def _openings(waiting: list[Event], name: str) -> list[Event]:
