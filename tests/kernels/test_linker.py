@@ -24,7 +24,7 @@ from bough.cli import main
 from bough.errors import BoughError
 from bough.kernels import jit, linker
 from bough.kernels.jit import DiskCache, cached, compiling, kernel, leaf, unsafe
-from bough.kernels.lanes import Features
+from bough.kernels.lanes import Features, lanes_like
 from bough.warmup import compile_job, feature_sets, warm_up
 from tests.support.tolerance import FORMULA, SWEEP
 
@@ -218,17 +218,23 @@ def test_two_processes_that_compile_at_once(tmp_path):
 
 
 @leaf
-def doubled(x):
+def doubled(lane, x):
     return x + x
+
+
+@leaf
+def larger(x, y):
+    return max(x, y)
 
 
 @kernel
 def store_doubled(x, out):
-    out[0] = doubled(max(x, x))
+    out[0] = doubled(lanes_like(out), larger(x, x))
 
 
 def test_what_was_compiled_is_let_go(tmp_path, monkeypatch):
-    """Machine code stays; intermediate code of kernels goes, and of leaves when they are many. What comes next starts anew."""
+    """Machine code stays; intermediate code of kernels goes, and of leaves that depend on features when they are many. What comes
+    next starts anew; leaves that serve all models stay."""
     monkeypatch.setattr(jit, "cache_directory", lambda: tmp_path)
     monkeypatch.setattr(jit, "MOST_LEAVES", 0)
     for number in (types.float64, types.int64):
@@ -237,12 +243,14 @@ def test_what_was_compiled_is_let_go(tmp_path, monkeypatch):
         assert library()._final_module is None
         assert not library()._linking_libraries
         assert not doubled.overloads
-        assert not jit.LEAVES
+        assert larger in jit.LEAVES
+        assert not any(jit.of_features(each) for each in jit.LEAVES)
     out = np.zeros(1)
     for x in (1.5, 2):
         store_doubled(x, out)
         assert out[0] == 2*x
     assert len(list(tmp_path.iterdir())) == 2
+    assert len(larger.overloads) == 2
 
 
 def test_a_full_disk_costs_time_and_not_the_run(monkeypatch, tmp_path):

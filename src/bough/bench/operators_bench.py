@@ -10,7 +10,7 @@ from bough.analyze.operators.articulated_links import articulate
 from bough.bench.mechanisms import chain, flexible_arm, tree36
 from bough.bench.setups import States, fitting_states, kernel_call, minima, versions
 from bough.describe import System
-from bough.kernels.jit import OPTIONS
+from bough.kernels.jit import OPTIONS, compiling
 from bough.model import Model
 from bough.progress import counted
 from bough.sweeps import calls
@@ -83,6 +83,10 @@ def recursion(ops: Operators, tau: np.ndarray, *, as_written: bool = False) -> t
     order, p = np.concatenate(ops._free_speeds), done.packed
     solve = (p.table, tau[order].copy(), np.empty(len(tau)), p.vectors, p.end, p.ws)
     answer = done.solve(tau[order])[np.argsort(order)]                   # compiles, too
+    with compiling(factor_often, 1):
+        factor_often(0, p.table, p.scratch, p.ws)
+    with compiling(solve_often, 1):
+        solve_often(0, *solve)
     return (lambda: factor_often(TIMES, p.table, p.scratch, p.ws)), (lambda: solve_often(TIMES, *solve)), answer
 
 

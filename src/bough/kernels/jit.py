@@ -249,17 +249,23 @@ def release(library):
 LEAVES: set = set()                                 # compiled leaves, for inlining
 CALLED: set = set()                                 # functions whose calls have been resolved, see compiling
 MANAGERS: dict = {}                                 # pass managers for functions, by optimization level
-MOST_LEAVES = 500                                   # limit on the number of leaves kept
+MOST_LEAVES = 400                                   # limit on the number of leaves kept of those that depend on features
+
+
+def of_features(leaf):
+    """Whether a leaf is compiled for each set of features: whether it takes the tag."""
+    return any(hasattr(each, "features") for signature in leaf.overloads for each in signature)
 
 
 def forget_leaves():
-    """Forget the leaves if there are too many: each holds its intermediate code, and those for other features and lane widths are
-    seldom needed again soon."""
-    if sum(len(each.overloads) for each in LEAVES) > MOST_LEAVES:
-        for each in LEAVES:
+    """Forget the leaves that depend on features if there are too many: each holds its intermediate code, and those for other
+    features and lane widths are seldom needed again soon.  The others, the algebra on numbers, serve all models."""
+    leaves = {each for each in LEAVES if of_features(each)}
+    if sum(len(each.overloads) for each in leaves) > MOST_LEAVES:
+        for each in leaves:
             each._make_finalizer()()
             each._reset_overloads()
-        LEAVES.clear()
+        LEAVES.difference_update(leaves)
         for function in CALLED:
             function._resolved.clear()
             function._impl_keys.clear()
