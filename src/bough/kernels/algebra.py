@@ -179,13 +179,6 @@ def trace_less_sym(S):
 
 
 @leaf
-def second_moments(J):
-    """tr(J)/2 I - J: the sum of m x x^T, from an inertia J."""
-    xx, xy, xz, yy, yz, zz = J
-    return 0.5*(yy + zz - xx), -xy, -xz, 0.5*(xx + zz - yy), -yz, 0.5*(xx + yy - zz)
-
-
-@leaf
 def sym_dot(S, E):
     """S:E, the sum of the products of all entries."""
     xx, xy, xz, yy, yz, zz = S

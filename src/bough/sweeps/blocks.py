@@ -32,12 +32,6 @@ def pack_start(lane, at):
 
 
 @leaf
-def aligned(lane, end):
-    """First pack boundary at or after `end`."""
-    return packs_until(lane, end)*4//width_of(lane)
-
-
-@leaf
 def copy_block(lane, ws, to, pars, at, n):
     quads, first, source = quads_of(ws), pack_of(lane, to), pack_of(lane, at)
     for i in range(packs_until(lane, n)):

@@ -900,4 +900,3 @@ HEADER = Record(
 
 SECTIONS = (Section("header", "plan", HEADER.meaning, HEADER), *_SECTIONS)
 RECORDS = tuple(each for each in list(globals().values()) if isinstance(each, Record))
-BLOCKS = tuple(each for each in list(globals().values()) if isinstance(each, Blocks))
