@@ -130,7 +130,7 @@ def test_force_elements_that_take_work():
     q[:, 3:7], q[:, -4:] = (0.1, -0.05, 0.2, 1.0)/np.linalg.norm((0.1, -0.05, 0.2, 1.0)), (0.0, 0.1, 0.0, np.sqrt(0.99))
     found = balanced(model, q, v, rng)
     assert not found.left_out
-    assert max(found.worst.values()) < 1e-9
+    assert max(found.worst.values()) < 1e-9                     # differences of fourth order: 1e-11, of terms that cancel tenfold
     a = model.forward_dynamics(q, v)
     other = resisted()
     other.lines["tow"] = other.lines["tow"].model_copy(update={"damping": 44.0})
@@ -143,4 +143,4 @@ def test_the_audit_of_a_run_has_the_work_of_force_elements():
     assert not audit.not_audited
     assert audit.fine
     assert audit.energy["work of the rest"] < -10.0
-    assert audit.energy["not accounted for"] < 1e-4*audit.energy["exchanged"]
+    assert audit.energy["not accounted for"] < audit.energy["as far as samples tell"] < 1e-3*audit.energy["exchanged"]
