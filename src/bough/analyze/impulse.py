@@ -7,7 +7,7 @@ import numpy as np
 from bough.analyze.body_motion import Bodies, bodies_of
 from bough.analyze.equations_of_motion import inverse
 from bough.analyze.loop_rows import SPEED, loop_terms, row_names, row_sizes, row_slices
-from bough.analyze.reactions import balancing_forces, loop_wrenches
+from bough.analyze.reactions import balancing_forces, loop_wrench
 from bough.blas import one_thread
 from bough.compile.batch import Batch, call, group_parameters, workspace
 from bough.compile.compiled_model import CompiledModel
@@ -113,12 +113,13 @@ def _solve(A: Floats, b: Floats) -> Floats:
 
 def _through(model: CompiledModel, bodies: Bodies, forces: Floats, names: Sequence[str]) -> dict[str, float]:
     """Impulses through loops, by component, in the axes of their frames b."""
-    found = dict[str, float]()
-    wrenches = loop_wrenches(model, bodies, model.tables.fronts.closures, forces, names)
-    for name in names:
-        turn = bodies.frame(model.system.loops[name].b).attitude[0]
-        own = (wrenches[name][0].reshape(2, 3) @ turn).ravel()
-        found |= {f"{name}.{part}": float(value) for part, value in zip(("mx", "my", "mz", "fx", "fy", "fz"), own, strict=True)}
+    found, closures = dict[str, float](), model.tables.fronts.closures
+    for closure, rows in zip(closures, row_slices(closures), strict=True):
+        if closure.name in names:
+            loop = model.system.loops[closure.name]
+            a, b = bodies.frame(loop.a), bodies.frame(loop.b)
+            own = (loop_wrench(loop, closure, a, b, forces[:, rows]).reshape(2, 3) @ b.attitude[0]).ravel().tolist()
+            found |= zip((f"{loop.name}.{part}" for part in ("mx", "my", "mz", "fx", "fy", "fz")), own, strict=True)
     return found
 
 

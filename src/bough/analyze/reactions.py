@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bough.analyze.body_motion import Bodies, bodies_in, observe
+from bough.analyze.body_motion import Bodies, Frames, bodies_in, observe
 from bough.analyze.equations_of_motion import forward, inverse
 from bough.analyze.loop_rows import POSITION, loop_terms, row_sizes, row_slices, true_rows
 from bough.blas import one_thread
@@ -19,7 +19,8 @@ from bough.compile.coupling_tables import sum_of
 from bough.compile.layout import Floats
 from bough.compile.loop_tables import REDUNDANT, Closure, coordinate, dual, free_motions, held_motion
 from bough.compile.tables import described_inputs
-from bough.describe import Frame
+from bough.describe import Frame, Loop
+from bough.describe.orientation import cross
 from bough.errors import StateError
 from bough.sweeps import calls
 from bough.sweeps import fields as f
@@ -60,30 +61,29 @@ def least_norm(closures: Sequence[Closure], multipliers: Floats, J: Floats) -> F
     return forces - np.einsum("bij,bj->bi", void, np.einsum("bji,bj->bi", void, forces))
 
 
-def loop_wrenches(model: CompiledModel, bodies: Bodies, closures: Sequence[Closure], forces: Floats,
-                  names: Sequence[str] | None = None) -> dict[str, Floats]:
-    """(batch, 6) by loop, or only for the named ones: [moment, force] of a's body on b's, at b's frame, in world axes."""
-    wrenches = {}
-    for closure, rows, loop in zip(closures, row_slices(closures), model.system.loops.values(), strict=False):  # loops come first
-        if names is not None and closure.name not in names:
-            continue
-        own, a, b = forces[:, rows], bodies.frame(loop.a), bodies.frame(loop.b)
-        x_a, R_a, x_b, R_b = a.position, a.attitude, b.position, b.attitude
-        directions, held, frame_a, frame_b, _, _ = held_motion(loop.joint)
-        held_forces, held_moments = own[:, :closure.rows - closure.rotations], own[:, closure.rows - closure.rotations:]
-        axes, moment = directions @ R_a.transpose(0, 2, 1), np.zeros((len(own), 3))
-        force = np.einsum("bj,bjk->bk", held_forces[:, :len(directions)], axes + np.zeros((len(own), 1, 1)))
-        if held == f.DISTANCE:
-            d = x_b - x_a
-            force = held_forces*d/np.linalg.norm(d, axis=1, keepdims=True)
-        elif held == f.SQUARE:
-            axis = np.cross(R_a @ frame_a[0], R_b @ frame_b[0])
-            moment = held_moments*axis/np.linalg.norm(axis, axis=1, keepdims=True)
-        elif held:
-            axes = frame_a[:held] @ R_a.transpose(0, 2, 1)
-            moment = np.einsum("bj,bjk->bk", held_moments, axes + np.zeros((len(own), 1, 1)))
-        wrenches[closure.name] = np.concatenate([moment, force], axis=1)
-    return wrenches
+def loop_wrenches(model: CompiledModel, bodies: Bodies, closures: Sequence[Closure], forces: Floats) -> dict[str, Floats]:
+    """(batch, 6) by loop: [moment, force] of a's body on b's, at b's frame, in world axes."""
+    loops = model.system.loops.values()
+    return {closure.name: loop_wrench(loop, closure, bodies.frame(loop.a), bodies.frame(loop.b), forces[:, rows])
+            for closure, rows, loop in zip(closures, row_slices(closures), loops, strict=False)}        # loops come first
+
+
+def loop_wrench(loop: Loop, closure: Closure, a: Frames, b: Frames, forces: Floats) -> Floats:
+    """(batch, 6): of the forces (batch, rows) of one loop between its frames."""
+    directions, held, frame_a, frame_b, _, _ = held_motion(loop.joint)
+    parts, wrench, to_world = closure.rows - closure.rotations, np.zeros((len(forces), 2, 3)), a.attitude.transpose(0, 2, 1)
+    held_forces, held_moments = forces[:, :parts], forces[:, parts:]
+    if held == f.DISTANCE:
+        d = b.position - a.position
+        wrench[:, 1] = held_forces*d/np.linalg.norm(d, axis=1, keepdims=True)
+    else:
+        wrench[:, 1] = (held_forces[:, None] @ (directions @ to_world))[:, 0]
+    if held == f.SQUARE:
+        axis = cross(a.attitude @ frame_a[0], b.attitude @ frame_b[0])
+        wrench[:, 0] = held_moments*axis/np.linalg.norm(axis, axis=1, keepdims=True)
+    elif held and held != f.DISTANCE:
+        wrench[:, 0] = (held_moments[:, None] @ (frame_a[:held] @ to_world))[:, 0]
+    return wrench.reshape(-1, 6)
 
 
 def holding_rows(model: CompiledModel, batch: Batch) -> Floats:

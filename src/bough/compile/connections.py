@@ -31,6 +31,12 @@ def can_change(system: System) -> bool:
     return any(isinstance(action, Attach | Detach | Close | Open) for event in system.events.values() for action in event.do)
 
 
+def can_pull(system: System) -> bool:
+    """Whether events change positions: what they connect comes together."""
+    return any(isinstance(action, Close) or (isinstance(action, Attach) and action.pose == "nominal")
+               for event in system.events.values() for action in event.do)
+
+
 def reachable(system: System) -> list[tuple[str, ...]]:
     """Which loops may be closed together, as far as events say: what is closed at the start first, no more than MOST sets."""
     found, start = dict[frozenset[str], None](), frozenset(closed_at_start(system))
@@ -43,8 +49,7 @@ def reachable(system: System) -> list[tuple[str, ...]]:
         for event in system.events.values():
             opens = {action.target for action in event.do if isinstance(action, Open | Detach)}
             waiting.append((now | closing(event)) - opens)
-    if any(isinstance(action, Close) or (isinstance(action, Attach) and action.pose == "nominal")
-           for event in system.events.values() for action in event.do):     # it changes the position: see `integrate.connecting`
+    if can_pull(system):                                                    # then all loops may move: see `integrate.connecting`
         found[frozenset()] = None
     return [tuple(name for name in system.loops if name in names) for names in found]
 
@@ -94,8 +99,7 @@ def seated(tables: Tables, seats: Mapping[str, Body]) -> Tables:
         axes = next((axes for _, axes in primitives(body.joint, whole=False)), np.eye(3))
         turn, at = inner.turn @ rotation_matrix(body.orient) @ axes, inner.at + np.asarray(body.at) @ inner.turn.T
         parts.hinges[k] = replace(parts.hinges[k], turn=turn, at=at)
-        record = HINGE_PARAMETERS.view(pars, first + HINGE_PARAMETERS.size*k)
-        record["place_c"][:], record["place_r"][:] = turn, at
+        HINGE_PARAMETERS.write(pars, first + HINGE_PARAMETERS.size*k, place_c=turn, place_r=at)
     return replace(tables, pars=pars, parts=parts)
 
 

@@ -4,6 +4,7 @@ States have the same entries whatever is connected.  A loop that closes lets the
 or goes, goes on with the speeds that it has.
 """
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from bough.analyze.body_motion import motion_of_frames, route_to_frames
 from bough.analyze.impulse import Jump, close, kinetic_energy
 from bough.analyze.loop_constraints import assemble_position, gap_and_angle
 from bough.analyze.whole_motion import WholeMotion, roots_of, whole_motion
-from bough.compile.connections import closed, held_at
+from bough.compile.connections import can_pull, closed, held_at
 from bough.compile.element_tables import SCALED, bushing_of
 from bough.compile.hold_tables import Hold
 from bough.compile.layout import Floats
@@ -161,7 +162,9 @@ def between(model: Model, loop: Loop, x: Floats) -> tuple[Floats, Floats]:
 
 def compute_ahead(model: Model, x: Floats) -> None:
     """What a first change would compute, and later ones find with the model: mass properties, the way to all bodies, and to the
-    ends of attachments."""
+    ends of attachments; and the libraries of an assembly."""
     kinetic_energy(model, x)
+    if can_pull(model.whole):
+        import_module("scipy.linalg.lapack")                                # which takes a quarter of a second
     for name in model.joined:
         route_to_frames(model.tables, [model.whole.loops[name].a, model.whole.loops[name].b])

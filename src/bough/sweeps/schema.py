@@ -154,6 +154,12 @@ class Record:
         return {self.keyword(field): record[..., start:start + field.size].reshape((*record.shape[:-1], *field.shape))
                 for start, field in self.fields_of(record if self.table == "plan" else None)}
 
+    def write(self, array: NDArray, at: int, **values: NDArray) -> None:
+        """Some fields of the record that starts at `at`, by name, in an array (batch, n)."""
+        for name, value in values.items():
+            rows = value.reshape(-1, next(field.size for field in self.fields if self.keyword(field) == name))
+            array[:, at + self.starts[name]:at + self.starts[name] + rows.shape[1]] = rows
+
     def walk(self, array: NDArray, at: int) -> Iterator[tuple["Record", int]]:
         """The record at `at`, and those that follow it, with theirs."""
         yield self, at
