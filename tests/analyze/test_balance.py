@@ -143,4 +143,5 @@ def test_the_audit_of_a_run_has_the_work_of_force_elements():
     assert not audit.not_audited
     assert audit.fine
     assert audit.energy["work of the rest"] < -10.0
-    assert audit.energy["not accounted for"] < audit.energy["as far as samples tell"] < 1e-3*audit.energy["exchanged"]
+    off, doubt = (audit.energy[each] for each in ("not accounted for", "as far as samples tell"))
+    assert off < doubt < 1e-3*audit.energy["exchanged"]         # lines that slacken have kinks, which a spline rounds off

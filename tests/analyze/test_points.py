@@ -92,3 +92,17 @@ class Counted:
     def __matmul__(self, other):
         self.used += 1
         return self.block @ other
+
+    @property
+    def T(self):
+        """The transpose, which counts here too."""
+        return Transposed(self)
+
+
+class Transposed:
+    def __init__(self, counted):
+        self.counted = counted
+
+    def __matmul__(self, other):
+        self.counted.used += 1
+        return self.counted.block.T @ other

@@ -291,7 +291,7 @@ def test_a_streamed_run_begins_with_its_system(tmp_path, monkeypatch):
     def dies(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(stream, "_write", dies)
+    monkeypatch.setattr(stream.Path, "write_bytes", dies)
     with pytest.raises(KeyboardInterrupt):
         Parts(tmp_path / "run.nc").begin("name: x")
     assert not (tmp_path / "run.nc.parts").exists()

@@ -24,8 +24,8 @@ LANE_NAMES = {1: "one state", 4: "four lanes"}
 METHOD_NAMES = {"order-n": "O(N)", "dense": "dense"}
 FAMILIES: dict[str, tuple[Callable[[int], System], tuple[int, ...]]] = {
     "rigid chain": (lambda links: mixed("chain", *["revolute"]*links), (1, 2, 3, 4, 5, 6, 8, 11, 16, 24, 36, 54, 80)),
-    "one flexible body": (lambda modes: arms(1, 1, modes), (1, 2, 3, 4, 5, 7, 9, 12, 16, 22)),
-    "chain of bodies with 2 modes": (lambda links: arms(1, links, 2), (1, 2, 3, 4, 6, 9, 14, 20))}
+    "one flexible body": (lambda modes: arms(1, 1, modes, "full"), (1, 2, 3, 4, 5, 7, 9, 12, 16, 22)),
+    "chain of bodies with 2 modes": (lambda links: arms(1, links, 2, "full"), (1, 2, 3, 4, 6, 9, 14, 20))}
 
 
 def auto(*, quick: bool = False, plot: Path | None = None) -> dict[str, Any]:

@@ -1,31 +1,41 @@
 """The zoo of `bough bench auto`: systems of 2 to 500 degrees of freedom, rigid and flexible, open and looped."""
 from collections.abc import Callable
 from functools import cache, partial
-from itertools import pairwise
+from typing import Any
 
 from bough.bench.jsc_system import jsc_case
 from bough.bench.mechanisms import BEAM, Mechanism, arm7, chain, flexible_arm, four_bar_chain, limbed_platform, tree36
 from bough.describe import Frame, Free, Prismatic, Revolute, Spherical, System
 from bough.flex import FlexibleBody, beam
 
+KINDS: dict[str, dict[str, Any]] = {
+    "zeroth-order": {"variant": "zeroth_order", "geometric_stiffness": False}, "full": {"geometric_stiffness": False},
+    "stiffening": {}, "free-free": {"boundary": "free-free", "geometric_stiffness": False}}
+
 
 @cache
-def link(modes: int, stiffening: bool) -> FlexibleBody:
-    return beam(1.0, elements=16, modes=modes, **BEAM, geometric_stiffness=stiffening)
+def link(modes: int, kind: str) -> FlexibleBody:
+    return beam(1.0, elements=16, modes=modes, **BEAM, **KINDS[kind])
 
 
-def arms(number: int, length: int, modes: int) -> System:
-    """So many arms of so many flexible links on revolute joints, on the ground; a ball joins each tip with the next one's, all of
-    which coincide at zero coordinates."""
-    s = System("arms", gravity=(0.0, 0.0, -9.81))
+def arms(number: int, length: int, modes: int, kind: str, *, base: str | None = None, limb: tuple[str, ...] = (),
+         closed: bool = False) -> System:
+    """So many arms of so many flexible links on revolute joints, on one base or on the ground, and beside them a limb of rigid
+    bodies; closed: a ball joins each tip with the next one's, all of which coincide at zero coordinates."""
+    m = Mechanism("arms")
+    root, tips = None if base is None else m.body(None, base), []
+    m.limb(root, limb)
     for i in range(number):
+        parent = root
         for k in range(length):
-            s.body(f"arm{i} link{k}", parent=f"arm{i} link{k - 1}" if k else None, joint=Revolute("yzx"[(i + k) % 3]),
-                   flexible=link(modes, False), node="tip" if k else None)
-    tips = [Frame(f"arm{i} link{length - 1}", node="tip") for i in range(number)]
-    for i, (a, b) in enumerate(pairwise(tips)):
-        s.loop(f"ball{i}", joint=Spherical(), a=a, b=b)
-    return s
+            name = f"arm{i} link{k}"
+            m.system.body(name, parent=parent, joint=Revolute("yzx"[(i + k) % 3]), flexible=link(modes, kind),
+                          node="tip" if k else None)
+            parent = name
+        tips.append(str(parent))
+    for i in range((number - 1)*closed):
+        m.system.loop(f"ball{i}", joint=Spherical(), a=Frame(tips[i], node="tip"), b=Frame(tips[i + 1], node="tip"))
+    return m.system
 
 
 def mixed(name: str, *kinds: str) -> System:
@@ -35,13 +45,13 @@ def mixed(name: str, *kinds: str) -> System:
     return m.system
 
 
-def satellite(panels: int, modes: int) -> System:
+def satellite(panels: int, modes: int, kind: str = "stiffening") -> System:
     """A free hub with panels on revolute joints: flexible ones, or without modes rigid ones."""
     m = Mechanism(f"satellite with {panels} panels")
     hub = m.body(None, "free")
     for i in range(panels):
         if modes:
-            m.system.body(f"panel{i}", parent=hub, joint=Revolute("xyz"[i % 3]), at=(0.5, 0.1*i, 0), flexible=link(modes, True))
+            m.system.body(f"panel{i}", parent=hub, joint=Revolute("xyz"[i % 3]), at=(0.5, 0.1*i, 0), flexible=link(modes, kind))
         else:
             m.body(hub, "revolute")
     return m.system
@@ -51,7 +61,7 @@ def slider_crank(modes: int) -> System:
     """A crank, a rod and a slider; the rod is flexible, or without modes rigid."""
     s = System("slider crank", gravity=(0, 0, -9.81))
     s.body("crank", joint=Revolute("y"), mass=1.0, com=(0, 0, 0.25), inertia=(0.02, 0.02, 0.01))
-    rod = {"flexible": link(modes, False)} if modes else {"mass": 1.0, "com": (0.5, 0, 0), "inertia": (0.01, 0.1, 0.1)}
+    rod = {"flexible": link(modes, "full")} if modes else {"mass": 1.0, "com": (0.5, 0, 0), "inertia": (0.01, 0.1, 0.1)}
     s.body("rod", parent="crank", joint=Revolute("y"), at=(0, 0, 0.5), **rod)
     s.body("slider", joint=Prismatic("x"), at=(1.0, 0, 0.5), mass=2.0, inertia=(0.1, 0.1, 0.1))
     tip = Frame("rod", node="tip") if modes else Frame("rod", at=(1.0, 0, 0))
@@ -64,8 +74,8 @@ def gripped(modes: int) -> System:
     s = System("gripped", gravity=(0, 0, 0))
     s.body("hub", joint=Free(), mass=50.0, inertia=(5, 5, 5))
     for i in range(2):
-        s.body(f"upper{i}", parent="hub", joint=Revolute("yz"[i]), flexible=link(modes, True))
-        s.body(f"lower{i}", parent=f"upper{i}", node="tip", joint=Revolute("zy"[i]), flexible=link(modes, True))
+        s.body(f"upper{i}", parent="hub", joint=Revolute("yz"[i]), flexible=link(modes, "stiffening"))
+        s.body(f"lower{i}", parent=f"upper{i}", node="tip", joint=Revolute("zy"[i]), flexible=link(modes, "stiffening"))
     s.loop("grip", joint=Spherical(), a=Frame("lower0", node="tip"), b=Frame("lower1", node="tip"))
     return s
 
@@ -101,6 +111,6 @@ ZOO: dict[str, Callable[[], System]] = {
     "JSC 16, flexible loops": partial(jsc_case, 16),
     "slider crank, flexible": partial(slider_crank, 2),
     "gripped arms": partial(gripped, 3),
-    "2 closed arms, 3 modes": partial(arms, 2, 1, 3),
-    "2 closed arms, 8 modes": partial(arms, 2, 1, 8),
+    "2 closed arms, 3 modes": partial(arms, 2, 1, 3, "full", closed=True),
+    "2 closed arms, 8 modes": partial(arms, 2, 1, 8, "full", closed=True),
 }
