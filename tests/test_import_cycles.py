@@ -82,7 +82,7 @@ def test_what_is_used_first_is_seen():
     """The graph has the edges of files that are named behind their rooms."""
     known = modules()
     for name, needs in {"bough.model.linear_calls": "bough.analyze.linear.call_arguments",
-                        "bough.integrate.run": "bough.integrate.rehanging", "bough.sweeps.derivative": "bough.sweeps.cloud",
+                        "bough.integrate.run": "bough.integrate.mounted_run", "bough.sweeps.derivative": "bough.sweeps.cloud",
                         "bough.compile.layout": "bough.compile.element_tables"}.items():
         assert needs in needed(name, known[name], known, True)
 

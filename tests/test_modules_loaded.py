@@ -30,7 +30,7 @@ def loaded(script):
 def test_importing_simulate():
     count, names = loaded("bough.simulate")
     assert count <= 100
-    assert not {"bough.sweeps.riccati", "bough.sweeps.tanks", "bough.integrate.event_handler", "bough.integrate.rehanging",
+    assert not {"bough.sweeps.riccati", "bough.sweeps.tanks", "bough.integrate.event_handler", "bough.integrate.mounted_run",
                 "bough.compile.tank_tables", "bough.analyze.reactions", "bough.flex.recovery", "bough.describe.document"} & names
 
 

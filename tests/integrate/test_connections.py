@@ -550,23 +550,23 @@ def three():
     (lambda: attached(OFF, Frame("panel", node="tip"), joint=bough.Planar("xy")), {}),
     (lambda: attached("world", "lower", joint=bough.Revolute("z")), {}), (turned, {}), (three, {}),
 ])
-def test_hung_and_looped_forms_agree(make, options, monkeypatch):
+def test_mounted_and_looped_forms_agree(make, options, monkeypatch):
     """The steps of one tree, and those of two with the loop between them."""
     s, found = make(), []
-    choose = bough.integrate.rehanging.hung_roots
-    monkeypatch.setattr("bough.integrate.rehanging.hung_roots", lambda *given: found.append(choose(*given)) or found[-1])
-    hung = bough.simulate(s, **RUN | options)
-    monkeypatch.setattr("bough.integrate.rehanging.hung_roots", lambda *given: [])
+    choose = bough.integrate.mounted_run.mounted_trees
+    monkeypatch.setattr("bough.integrate.mounted_run.mounted_trees", lambda *given: found.append(choose(*given)) or found[-1])
+    mounted = bough.simulate(s, **RUN | options)
+    monkeypatch.setattr("bough.integrate.mounted_run.mounted_trees", lambda *given: [])
     looped = bough.simulate(s, **RUN | options)
     assert found[-1]
     for name in ("q", "v", "constraint_force"):
-        one, other = hung.data[name].values, looped.data[name].values
+        one, other = mounted.data[name].values, looped.data[name].values
         np.testing.assert_allclose(one, other, atol=1e-10*max(1.0, np.nanmax(np.abs(other))))
-    assert not np.array_equal(hung.data.v.values[-1], looped.data.v.values[-1])            # they are two ways
+    assert not np.array_equal(mounted.data.v.values[-1], looped.data.v.values[-1])            # they are computed differently
 
 
 @pytest.mark.parametrize("options", [{"dt": 1e-3}, {"method": "dopri5"}])
-def test_trees_that_hang_by_joints_go_on_bit_for_bit(options, tmp_path):
+def test_trees_mounted_by_joints_go_on_bit_for_bit(options, tmp_path):
     """What stands for the root's coordinates in the meantime is kept, too."""
     s = attached("lower", OFF, joint=bough.Universal("xz"))
     whole = bough.simulate(s, until=0.6, **options)
@@ -581,9 +581,9 @@ def test_trees_that_hang_by_joints_go_on_bit_for_bit(options, tmp_path):
         np.testing.assert_array_equal(state.v, whole.data.v.values[-1])
 
 
-@pytest.mark.parametrize("ends", [("visitor", "base"), ("base", "visitor")])            # a hangs, or b, which is where it was
+@pytest.mark.parametrize("ends", [("visitor", "base"), ("base", "visitor")])            # a is mounted, or b, which is where it was
 @pytest.mark.parametrize("joint", [None, bough.Revolute("y"), bough.Universal("xz"), bough.Joint("y", "spherical")])
-def test_runs_of_one_model_hang_where_they_are_attached(ends, joint):
+def test_runs_of_one_model_are_mounted_where_they_are_attached(ends, joint):
     """Tables are kept with the model; where frame b holds is in the state, or in a few of their numbers."""
     s = bough.System("kept")
     s.body("base", joint=bough.Revolute("z", v0=0.1), mass=5.0, inertia=(1, 1, 1))

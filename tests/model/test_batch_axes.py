@@ -64,9 +64,9 @@ OF_TREES = {
 OTHERS = {"actuation", "batch", "batch_at", "batch_of", "bodies", "body_index", "bound", "build_ahead", "call", "changed",
           "entry_name", "follow_motions", "freedom", "linearize", "linearize_laws", "mode_places", "modes", "motion",
           "motion_breaks", "named_inputs", "normalize_quaternions", "operation_counts", "operators", "options_of",
-          "outputs", "parameter_tables", "partition", "ready", "resolve_dynamics", "seated", "state", "state_options",
-          "switched", "switched_as", "tables_for", "trim", "with_law_states", "with_parameters", "with_tanks",
-          "without_loops"}
+          "outputs", "parameter_tables", "partition", "ready", "resolve_dynamics", "state", "state_options",
+          "switched", "switched_as", "tables_for", "trim", "with_law_states", "with_moved_joints", "with_parameters",
+          "with_tanks", "without_loops"}
 
 
 def state(model, rows=None):

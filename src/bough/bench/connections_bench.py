@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-import bough.integrate.rehanging
+import bough.integrate.mounted_run
 from bough.bench.jsc_system import jsc_case
 from bough.bench.setups import versions
 from bough.describe import Attach, Close, Detach, Free, Joint, Open, Revolute, Spherical, System, Weld
@@ -110,12 +110,12 @@ def start_times(repeats: int) -> dict[str, float]:
     return {name: min(times) for name, times in found.items()}
 
 
-def step_time(hung: bool, steps: int) -> float:
-    """Microseconds of a step of RK4 after the visitor has docked for good; by the loop, if it is not hung."""
-    hanging: Any = bough.integrate.rehanging
-    choose = hanging.hung_roots
-    if not hung:
-        hanging.hung_roots = lambda *_: []
+def step_time(mounted: bool, steps: int) -> float:
+    """Microseconds of a step of RK4 after the visitor has docked for good; by the loop, if it is not mounted."""
+    runs: Any = bough.integrate.mounted_run
+    choose = runs.mounted_trees
+    if not mounted:
+        runs.mounted_trees = lambda *_: []
     try:
         run = begin(platform(for_good=True).compile(), until=1e3, dt=DT, sample_rate=1e-3)
         run.go_to(10*DT)
@@ -125,14 +125,14 @@ def step_time(hung: bool, steps: int) -> float:
             run.go_to(reached + steps*DT)
             times.append(1e6*(time.perf_counter() - begun)/steps)
     finally:
-        hanging.hung_roots = choose
+        runs.mounted_trees = choose
     return min(times)
 
 
 def connections(*, quick: bool = False) -> dict[str, Any]:
-    """Measure; {"changes": {kind: {"first": ms, "later": ms}}, "starts": {events: ms}, "steps": {"hung": us, "loop": us}}."""
+    """Measure; {"changes": {kind: {"first": ms, "later": ms}}, "starts": {events: ms}, "steps": {"mounted": us, "loop": us}}."""
     change_times(1)                                     # compiles
     steps, repeats = (STEPS//10, REPEATS//2) if quick else (STEPS, REPEATS)
     return {"unit": "milliseconds per change and start, microseconds per step of RK4; minima", "versions": versions(),
             "changes": change_times(repeats), "starts": start_times(repeats),
-            "steps": {"hung": step_time(True, steps), "loop": step_time(False, steps)}}
+            "steps": {"mounted": step_time(True, steps), "loop": step_time(False, steps)}}

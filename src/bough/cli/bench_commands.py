@@ -60,7 +60,7 @@ for _name, _help in {
     "gym": "64 Gymnasium environments of a tree with 36 degrees of freedom, in lanes, next to a Python loop over MuJoCo.",
     "momentum": "Floating trees with all relative motions prescribed: momentum cloud and O(N) sweeps.",
     "derivatives": "All derivatives of forward dynamics: rigid trees next to Pinocchio, one state and in lanes; flexible chains.",
-    "connections": "Docking to a platform within a run: cost of each kind of change, and of steps afterwards, hung and by a loop.",
+    "connections": "Docking to a platform within a run: cost of each kind of change, and of steps afterwards, mounted or looped.",
     "orbit": "A satellite with wheels and flexible panels: a step in orbit compared with one in uniform gravity.",
     "structures": "A structure of 100,000 dofs from files: read, check, reduce to 20 modes and 3 interfaces, reopen.",
     "operators": "Spatial operators: M^-1 against forward dynamics, points of long chains, partitioned against whole joints.",

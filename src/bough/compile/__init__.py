@@ -8,8 +8,8 @@ if TYPE_CHECKING:                       # imported on first use: tables of what 
     from bough.compile import element_tables as element_tables
     from bough.compile import flexible_tables as flexible_tables
     from bough.compile import friction_tables as friction_tables
-    from bough.compile import hanging as hanging
     from bough.compile import listing as listing
+    from bough.compile import mounted_trees as mounted_trees
     from bough.compile import tank_tables as tank_tables
 else:
     __getattr__ = submodules(__name__)

@@ -27,7 +27,7 @@ from bough.compile.batch import (
     wrench_rows,
 )
 from bough.compile.cloud_tables import cloud_problem
-from bough.compile.connections import Joined, can_change, closed, closed_at_start, connected, moved, reachable, seated
+from bough.compile.connections import Joined, can_change, closed, closed_at_start, connected, moved, reachable, with_moved_joints
 from bough.compile.coordinates import coordinate_places, declared_motions, holdable
 from bough.compile.hold_tables import Hold, breaks, motion_rows, prescribed_motion
 from bough.compile.layout import Floats, InputLayout, InputWrench, State, StateLayout, run_states
@@ -94,12 +94,12 @@ class CompiledModel:
         self._built: dict[Any, Tables] = {}             # as built: shared with models that hold other coordinates
         self._held: dict[Any, Tables] = {}              # with what is held: shared with models in which it is elsewhere
         self._tables: dict[Any, Tables] = {}
-        self.family: dict[Any, Any] = {}                # what stays whatever is held and connected: see integrate.rehanging
+        self.family: dict[Any, Any] = {}                # what stays whatever is held and connected: see integrate.mounted_run
         self._ready = Ready()
         self.holds: Mapping[str, Hold] = {name: Hold(None if motion == "locked" else 0)
                                           for name, motion in declared_motions(system).items()}
         self.contacts: tuple[str, ...] = ()             # stops that are in contact
-        self.seats: Mapping[str, Body] = {}             # bodies whose joints are elsewhere than in `whole`, in hinges of their own
+        self.moved_joints: Mapping[str, Body] = {}      # bodies whose joints are not where `whole` has them
         bodies = system.bodies.values()
         self.names: Names = Names(
             q=tuple(name for body in bodies for name in body.coordinate_names),
@@ -139,10 +139,10 @@ class CompiledModel:
                 described = connected(self.whole, {name: closed(self.whole.loops[name]) for name in self.joined})
                 self._built[key] = build_tables(described, inputs=inputs, keep_welds=key[1], law_states=key[2], running=key[3],
                                                 compliant=compliant, loop_motions=self.input_layout.loop_motions,
-                                                kept=tuple(self.seats))
+                                                kept=tuple(self.moved_joints))
             if key not in self._held:
                 self._held[key] = switched(self._built[key], self.holds, self.contacts, self.system)
-            self._tables[key] = seated(moved(self._held[key], self.whole, self.system), self.seats)
+            self._tables[key] = with_moved_joints(moved(self._held[key], self.whole, self.system), self.moved_joints)
         return self._tables[key]
 
     def options_of(self, tables: Tables) -> dict[str, Any]:
@@ -199,11 +199,11 @@ class CompiledModel:
             other.__dict__.pop(name, None)
         return other
 
-    def seated(self, seats: Mapping[str, Body]) -> Self:
-        """The same model in which the joints of these bodies are at other places of their parents."""
+    def with_moved_joints(self, bodies: Mapping[str, Body]) -> Self:
+        """The same model with the joints of these bodies moved to new places on their parents."""
         other = self.switched(self.holds, self.contacts)
-        other.seats, other.system = seats, copy.copy(self.system)
-        other.system.bodies = {**self.system.bodies, **seats}
+        other.moved_joints, other.system = bodies, copy.copy(self.system)
+        other.system.bodies = {**self.system.bodies, **bodies}
         return other
 
     def build_ahead(self, compliant: bool = False) -> Iterator[Self]:

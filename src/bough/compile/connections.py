@@ -85,16 +85,15 @@ def moved(tables: Tables, whole: System, system: System) -> Tables:
     return replace(tables, pars=pars, fronts=replace(tables.fronts, closures=closures))
 
 
-def seated(tables: Tables, seats: Mapping[str, Body]) -> Tables:
-    """Tables in which the joints of these bodies are at other places of their parents than they were built for; each has hinges of
-    its own."""
-    if not seats:
+def with_moved_joints(tables: Tables, bodies: Mapping[str, Body]) -> Tables:
+    """Tables with the joints of these bodies, each of which has hinges of its own, moved to new places on their parents."""
+    if not bodies:
         return tables
     parts = replace(tables.parts, hinges=tables.parts.hinges.copy(), nodes=tables.parts.nodes.copy())
     pars = tables.pars.copy()
     first = tables.sections["pars"]["hinges"].start - HINGE_PARAMETERS.size         # hinge 0 is the ground
-    places = {hinge.joint: k for k, hinge in reversed(list(enumerate(parts.hinges))) if hinge.joint in seats}
-    for name, body in seats.items():
+    places = {hinge.joint: k for k, hinge in reversed(list(enumerate(parts.hinges))) if hinge.joint in bodies}
+    for name, body in bodies.items():
         k, inner = places[name], parts.attachment(body.parent, body.node)
         axes = next((axes for _, axes in primitives(body.joint, whole=False)), np.eye(3))
         turn, at = inner.turn @ rotation_matrix(body.orient) @ axes, inner.at + np.asarray(body.at) @ inner.turn.T

@@ -42,10 +42,10 @@ def overview(tables: Tables) -> str:
             values = values_in(tables, table, place.start, place.size)
             shown = "" if values is None or not 0 < values.size <= SMALL else f" = {text_of(values)}"
             head = f"{place.start:>7}  {shape_of(place):>8}  {name:<17}"
-            lines += hung(head + f"{place.section.unit:<{units}}  "*bool(units), place.section.meaning + shown)
+            lines += indented(head + f"{place.section.unit:<{units}}  "*bool(units), place.section.meaning + shown)
     lines += ["", "ws behind that, by method: what is where (how many numbers)"]
     for name, (blocks, counts, offset) in methods(tables).items():
-        lines += hung(f"  {name}: ", ", ".join(f"{block} at {start + offset} ({size})" for block, (start, size)
+        lines += indented(f"  {name}: ", ", ".join(f"{block} at {start + offset} ({size})" for block, (start, size)
                                                in blocks.places(*counts).items()))
     return "\n".join(lines[1:])
 
@@ -169,7 +169,7 @@ def record_lines(tables: Tables, record: Record, at: int) -> Iterator[str]:
 
 
 def title(record: Record | Blocks) -> list[str]:
-    return hung(f"  {record.table}, ", f"{record.name}: {record.meaning}; written by {record.written}, read by {record.read}")
+    return indented(f"  {record.table}, ", f"{record.name}: {record.meaning}; written by {record.written}, read by {record.read}")
 
 
 def block_lines(tables: Tables, blocks: Blocks, at: int, *counts: int) -> Iterator[str]:
@@ -183,11 +183,11 @@ def field_line(place: str, name: str, value: str, unit: str, meaning: str) -> li
     """One line, or two if the value is long."""
     head = f"    {place:<10} {name:<20} "
     if len(value) <= 20:
-        return hung(f"{head}{value:<20} {unit:<14} ", meaning)
-    return [*hung(head, value), *hung(" "*(len(head) + 21) + f"{unit:<14} ", meaning)]
+        return indented(f"{head}{value:<20} {unit:<14} ", meaning)
+    return [*indented(head, value), *indented(" "*(len(head) + 21) + f"{unit:<14} ", meaning)]
 
 
-def hung(head: str, text: str) -> list[str]:
+def indented(head: str, text: str) -> list[str]:
     """The text with a hanging indent, wrapped."""
     lines = wrap(text, WIDTH - len(head)) or [""]
     return [(head + lines[0]).rstrip(), *(" "*len(head) + line for line in lines[1:])]

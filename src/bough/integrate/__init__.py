@@ -13,7 +13,7 @@ if TYPE_CHECKING:                       # imported on first use: what only some 
     from bough.integrate import connecting as connecting
     from bough.integrate import eigenvalues as eigenvalues
     from bough.integrate import event_handler as event_handler
-    from bough.integrate import rehanging as rehanging
+    from bough.integrate import mounted_run as mounted_run
     from bough.integrate import stiff as stiff
     from bough.integrate import teeth as teeth
     from bough.integrate import watchers as watchers

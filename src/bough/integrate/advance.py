@@ -117,12 +117,12 @@ def pass_event(run: Run, watchers: list[Any], show: float) -> bool:
 
 def take_steps(run: Run, stop: float, show: float) -> None:
     """Take steps up to `stop`, as far as needed for samples up to `show`; or to the step in which a watcher passes zero."""
-    first, rehung = run.done, run.rehung
-    taking = run if rehung is None else rehung.enter(run)
+    first, mounted = run.done, run.mounted
+    taking = run if mounted is None else mounted.enter(run)
     try:
         stepper(run.plan.method)(taking, stop, show)
     finally:
         if run.plan.projects and taking.model.constrained and run.resolved != "cloud":      # where no loop can open
             close_samples(taking, first)
-        if rehung is not None:
-            rehung.leave(run, first)
+        if mounted is not None:
+            mounted.leave(run, first)

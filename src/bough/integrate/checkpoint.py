@@ -50,7 +50,7 @@ def _run_memory(run: Run) -> dict[str, Any]:
     more = {"ahead": run.ahead[:, 0].tolist(), "parts": list(run.parts),
             "shown_x": None if run.shown_x is run.x else run.shown_x.tolist(), "base": run.laws.base.tolist(),
             "laws": [law.memory() for law in run.laws.sampled],
-            "hung": None if run.rehung is None else [entries.tolist() for entries in run.rehung.entries],
+            "mounted": None if run.mounted is None else [entries.tolist() for entries in run.mounted.entries],
             "events": None if run.handler is None else _events_memory(run.handler)}
     return {name: getattr(run, name) for name in COUNTS} | {name: getattr(run, name).tolist() for name in ARRAYS} | more
 
@@ -77,8 +77,8 @@ def _recall_run(run: Run, kept: dict[str, Any]) -> None:
         run.use(run.handler.model)
         if run.begun:
             run.build_ahead()
-    if run.rehung is not None and kept.get("hung") is not None:
-        run.rehung.entries = [np.array(entries) for entries in kept["hung"]]
+    if run.mounted is not None and kept.get("mounted") is not None:
+        run.mounted.entries = [np.array(entries) for entries in kept["mounted"]]
 
 
 def _held(model: Model) -> dict[str, Any]:

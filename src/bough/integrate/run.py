@@ -26,7 +26,7 @@ from bough.sweeps import fields as f
 
 if TYPE_CHECKING:
     from bough.integrate.event_handler import EventHandler
-    from bough.integrate.rehanging import Rehung
+    from bough.integrate.mounted_run import MountedRun
 
 STIFF = {"radau": "Radau", "bdf": "BDF", "lsoda": "LSODA"}      # SciPy's solvers
 RTOL, ATOL = 1e-9, 1e-12                                        # of the adaptive methods
@@ -100,7 +100,7 @@ class Run:
     goal: float = np.inf                                # final time, for the progress
     dropped: float = -np.inf                            # time of the last sample that was recorded and dropped
     moved: tuple[Floats, Floats] | None = None          # x and u, while they are replaced by views of the workspace
-    rehung: "Rehung | None" = None                      # takes the steps if attachments need no loop
+    mounted: "MountedRun | None" = None                      # takes the steps if attachments need no loop
     parts: Pace = WHOLE                                 # of fixed steps, while elastic teeth bounce
 
     def __post_init__(self) -> None:
@@ -184,15 +184,15 @@ class Run:
         if self.parameters is not None and model.tables.pars is not self._source:
             self._source, self.pars = model.tables.pars, self.parameters(model)
             self.laws.use(model)
-        if self.rehung is None or not self.rehung.serves(self, model):
-            self.rehung = self._hang(model)
+        if self.mounted is None or not self.mounted.serves(self, model):
+            self.mounted = self._mounted_run(model)
 
-    def _hang(self, model: Model) -> "Rehung | None":
+    def _mounted_run(self, model: Model) -> "MountedRun | None":
         """The run that takes the steps if attachments need no loop; None otherwise, and for models that are only tried."""
         if self.handler is None or model is not self.handler.model or self.plan.method in STIFF or not model.system.loops:
             return None
-        hung = optional.rehanging.hung_roots(model, self.handler.waiting, self._controlled)
-        return optional.rehanging.Rehung(self, hung) if hung else None
+        trees = optional.mounted_run.mounted_trees(model, self.handler.waiting, self._controlled)
+        return optional.mounted_run.MountedRun(self, trees) if trees else None
 
     @property
     def _controlled(self) -> bool:
@@ -297,7 +297,7 @@ class Run:
             for model in self.handler.model.build_ahead(self.implicit):
                 optional.connecting.compute_ahead(model, self.x[0])
             if self.plan.method not in STIFF and not self._controlled:
-                optional.rehanging.hang_ahead(self.handler.model, self.handler.waiting, self.implicit)
+                optional.mounted_run.build_mounted_ahead(self.handler.model, self.handler.waiting, self.implicit)
 
     def record(self, sample: int, rows: slice, x: Floats) -> None:
         """A state, and the controls in force, as a sample."""
@@ -405,10 +405,10 @@ class Run:
 
     def measured(self, model: Model, t: float, x: Floats) -> Floats:
         """The state of one run, with the forces of sticking friction in this model."""
-        before, rehung = self.model, self.rehung
+        before, mounted = self.model, self.mounted
         self.use(model)
         found = self.evaluated(0, t, t, x)[0]
-        self.rehung = rehung
+        self.mounted = mounted
         self.use(before)
         return found
 
