@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from bough.analyze.reactions import RowSpace
+from bough.analyze.loop_forces import RowSpace
 from bough.blas import one_thread
 
 

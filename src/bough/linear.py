@@ -3,8 +3,9 @@
 from bough.analyze.linear import Crossing, FrequencyResponse, LinearSystem, Margins, OperatingPoint, Spectrum
 from bough.analyze.linear.multiblade import Multiblade, multiblade
 from bough.analyze.linear.periodic import Floquet, floquet
+from bough.analyze.linear.stability import StabilityBoundary, stability_boundary
 from bough.analyze.linear.system_modes import Modes
-from bough.analyze.linear.tracking import ModeTracks, StabilityBoundary, campbell, root_locus, stability_boundary
+from bough.analyze.linear.tracking import ModeTracks, campbell, root_locus
 from bough.analyze.linear.trim import Trim
 from bough.integrate.linear_laws import law
 

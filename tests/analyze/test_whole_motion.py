@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough.analyze.body_motion import bodies_of
+from bough.analyze.bodies import bodies_of
 from bough.analyze.whole_motion import whole_motion
 from bough.model import Model
 from tests.support.tolerance import SWEEP

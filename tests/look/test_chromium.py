@@ -10,7 +10,7 @@ import pytest
 
 import bough
 from bough.integrate.trajectory import Occurrence
-from bough.results.samples import modal_coordinates
+from bough.results.recorded_parts import modal_coordinates
 from tests.support.result_runs import antenna, antenna_run, craft
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -93,7 +93,7 @@ def test_a_batch_leads_with_runs_and_carries_its_parameters():
 
 def test_chunks_do_not_change_the_data(monkeypatch):
     whole = craft_run().data
-    monkeypatch.setattr("bough.results.samples.CHUNK", 2500)             # chunks of ten states
+    monkeypatch.setattr("bough.results.evaluation.CHUNK", 2500)             # chunks of ten states
     again = bough.Result(craft_run().trajectory, craft_run().facts.record).data
     for name in whole:
         np.testing.assert_array_equal(whole[name], again[name])

@@ -9,13 +9,13 @@ import xarray
 from scipy.spatial.transform import Rotation
 
 import bough
-import bough.results.samples
+import bough.results.evaluation
 from bough.describe.settings import Quantity
 from bough.flex.flexible_body import displacements, rotations
+from bough.results.conservation import external_effects, nonconservative_effects
 from bough.results.limbs import MOST_CURVES, groups
 from bough.results.quantities import RECORDS
-from bough.results.samples import outermost
-from bough.results.summary import external_effects, nonconservative_effects
+from bough.results.recorded_parts import outermost
 from tests.support.result_runs import antenna, antenna_run, pendulum
 from tests.support.tolerance import CANCELLING, PRODUCTS, SWEEP
 
@@ -23,7 +23,7 @@ BOOM, MAST = ("boom.root", "boom.tip", "boom.middle"), ("mast.root", "mast.tip")
 
 
 def test_docstrings():
-    assert doctest.testmod(bough.results.samples).failed == 0
+    assert doctest.testmod(bough.results.evaluation).failed == 0
 
 
 def test_a_description_names_the_same_records():
@@ -133,7 +133,7 @@ def test_bodies_without_an_outline_are_drawn_as_their_nodes():
 
 def test_chunks_do_not_change_the_data(monkeypatch):
     whole = antenna_run().data
-    monkeypatch.setattr("bough.results.samples.CHUNK", 20_000)
+    monkeypatch.setattr("bough.results.evaluation.CHUNK", 20_000)
     again = bough.Result(antenna_run().trajectory, antenna_run().facts.record).data
     for name in whole:
         np.testing.assert_array_equal(whole[name], again[name])

@@ -12,9 +12,9 @@ import bough.results.quantities
 import bough.results.singular
 from bough.files import examples
 from bough.results import singular
+from bough.results.conservation import external_effects, nonconservative_effects
 from bough.results.panels import MOST_ROWS
 from bough.results.quantities import RECORDS
-from bough.results.summary import external_effects, nonconservative_effects
 from tests.support.result_runs import pendulum
 from tests.support.tolerance import CLOSED, PRODUCTS
 

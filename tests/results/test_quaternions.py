@@ -3,7 +3,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from bough.describe.orientation import quaternions
-from bough.results.samples import continuous
+from bough.results.dataset import continuous
 from tests.support.tolerance import FORMULA
 
 

@@ -14,7 +14,7 @@ import pytest
 
 import bough
 from bough.analyze.equations_of_motion import forward
-from bough.analyze.reactions import holding_rows
+from bough.analyze.loop_forces import holding_rows
 from tests.support.compare import assert_same, solving
 from tests.support.flexible_trees import bodies, lumped_bodies, modal_places, moved, random_states, random_twin, turning_nodes
 from tests.support.nodal_oracle import NodalOracle

@@ -4,7 +4,9 @@ from typing import TYPE_CHECKING
 from bough.lazy import submodules
 
 if TYPE_CHECKING:                       # imported on first use
+    from bough.analyze import bodies as bodies
     from bough.analyze import counting as counting
+    from bough.analyze import cuts as cuts
     from bough.analyze import deformed_masses as deformed_masses
     from bough.analyze import driving_torques as driving_torques
     from bough.analyze import dynamics_derivatives as dynamics_derivatives
@@ -12,6 +14,7 @@ if TYPE_CHECKING:                       # imported on first use
     from bough.analyze import internal_loads as internal_loads
     from bough.analyze import linear as linear
     from bough.analyze import loop_constraints as loop_constraints
+    from bough.analyze import loop_forces as loop_forces
     from bough.analyze import loop_rows as loop_rows
     from bough.analyze import operators as operators
     from bough.analyze import parameter_rows as parameter_rows

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from bough.analyze.body_motion import Bodies, bodies_in
+from bough.analyze.bodies import Bodies, bodies_in
 from bough.analyze.equations_of_motion import forward, inverse
 from bough.analyze.loop_rows import SPEED, evaluate_loops, true_rows
 from bough.analyze.parameters import STENCIL

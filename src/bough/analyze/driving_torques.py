@@ -10,8 +10,8 @@ import numpy as np
 
 from bough.analyze.equations_of_motion import inverse
 from bough.analyze.loop_constraints import named_speeds, open_loops
+from bough.analyze.loop_forces import RowSpace
 from bough.analyze.loop_rows import ACCELERATION, loop_terms, row_sizes
-from bough.analyze.reactions import RowSpace
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats

@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bough.analyze.body_motion import Bodies, bodies_of
+from bough.analyze.bodies import Bodies, bodies_of
 from bough.analyze.equations_of_motion import inverse
+from bough.analyze.loop_forces import balancing_forces, loop_wrench
 from bough.analyze.loop_rows import SPEED, loop_terms, row_names, row_sizes, row_slices
-from bough.analyze.reactions import balancing_forces, loop_wrench
 from bough.blas import one_thread
 from bough.compile.batch import Batch, call, group_parameters, workspace
 from bough.compile.compiled_model import CompiledModel

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bough.analyze.body_motion import bodies_in
+from bough.analyze.bodies import bodies_in
 from bough.analyze.loop_constraints import assemble_state, freedom_at, loop_gaps, moved, row_unit
 from bough.analyze.loop_rows import POSITION, SPEED, row_sizes
 from bough.compile.compiled_model import CompiledModel

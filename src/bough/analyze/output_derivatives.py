@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from bough.analyze.body_motion import Motion, frame_motion, motion_in, route_to_frames, traced
+from bough.analyze.cuts import read_cut
 from bough.analyze.equations_of_motion import Accelerations
-from bough.analyze.internal_loads import read_cut
 from bough.analyze.parameters import STENCIL, Parameter
 from bough.analyze.signals import Measured, outputs, state_entry
 from bough.compile.batch import Batch, lanes_for

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bough.analyze.body_motion import Bodies, bodies_in
+from bough.analyze.bodies import Bodies, bodies_in
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from bough import analyze, flex
-from bough.analyze.body_motion import Bodies, Motion, bodies_in, frame_motion
+from bough.analyze.bodies import Bodies, bodies_in
+from bough.analyze.body_motion import Motion, frame_motion
 from bough.analyze.equations_of_motion import Accelerations, forward
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bough.analyze.body_motion import bodies_of
+from bough.analyze.bodies import bodies_of
 from bough.analyze.equations_of_motion import mass_matrix_at
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel

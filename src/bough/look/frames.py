@@ -11,9 +11,9 @@ from bough.describe import Frame, System
 from bough.describe.orientation import quaternions
 from bough.errors import StateError
 from bough.model import Model
-from bough.results.dataset import with_gone
+from bough.results.dataset import continuous, with_gone
+from bough.results.recorded_parts import modal_coordinates
 from bough.results.result_contents import Report
-from bough.results.samples import continuous, modal_coordinates
 
 Array = NDArray[Any]
 Place = dict[str, Any]  # a body by number (-1: the world), a node of a flexible one (-1: the body frame), a point and axes there

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from bough.compile.tables import described_inputs
 from bough.look.buffers import Buffers
 from bough.look.frames import Frames, Place, frame_place, place
+from bough.results.recorded_parts import VARIABLES, along
 from bough.results.result_contents import Report
-from bough.results.samples import VARIABLES, along
 
 Array = NDArray[Any]
 POSES = ("position", "attitude")

@@ -75,7 +75,7 @@ def check_cuts(system: System) -> None:
     for output in system.outputs.values():
         if output.load is not None:
             try:
-                analyze.internal_loads.read_cut(system, output.load)
+                analyze.cuts.read_cut(system, output.load)
             except StateError as error:
                 raise ModelError(f"output '{output.name}': {error}") from None
 

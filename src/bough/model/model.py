@@ -21,9 +21,10 @@ from bough.errors import ModelError, StateError
 from bough.model.linear_calls import LinearCalls
 
 if TYPE_CHECKING:
+    from bough.analyze.bodies import Bodies
     from bough.analyze.counting import OperationCounts
+    from bough.analyze.cut_loads import CutLoads
     from bough.analyze.dynamics_derivatives import ForwardDerivatives, InverseDerivatives, Quick
-    from bough.analyze.internal_loads import CutLoads
     from bough.analyze.loop_constraints import Freedom
     from bough.analyze.operators import Operators
     from bough.analyze.partition_table import PartitionTable
@@ -330,7 +331,8 @@ class Model(LinearCalls):
             squares.
         """
         batch = self.batch(q, v, tau, **inputs)
-        return {name: batch.unbatched(force) for name, force in analyze.reactions.constraint_forces(self, batch, dynamics).items()}
+        found = analyze.loop_forces.constraint_forces(self, batch, dynamics)
+        return {name: batch.unbatched(force) for name, force in found.items()}
 
     def element_forces(self, q: ArrayLike, v: ArrayLike | None = None) -> dict[str, Any]:
         """By name, the loads of force elements, as recorded in results: for a line its tension, N; for the others (6,), [moment,
@@ -471,13 +473,13 @@ class Model(LinearCalls):
 
     # ---- kinematics, energy, momentum ------------------------------------------------------------------------
     def bodies(self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None,
-               **inputs: Unpack[InputOptions]) -> body_motion.Bodies:
+               **inputs: Unpack[InputOptions]) -> "Bodies":
         """Positions, attitudes, velocities and accelerations of all bodies and nodes, energies and momenta, in world axes.
 
         The arrays of `Bodies` always have a leading batch axis, of length 1 for one state. Without v and a, at rest."""
         batch, given = self._with_accelerations(q, REST if v is None else v, None, np.zeros(self.nv) if a is None else a, inputs,
                                                 keep_welds=True)
-        return body_motion.observe(self, batch, given)
+        return analyze.bodies.observe(self, batch, given)
 
     def pose(self, q: ArrayLike, place: Place, point: ArrayLike | None = None) -> tuple[Floats, Floats]:
         """Position and attitude of a body frame, a node, or a point on either, in world axes.

@@ -8,10 +8,10 @@ from bough.results.result import Replay, Result, SavedResult, open_result
 if TYPE_CHECKING:                       # imported on first use
     from bough.results import audit as audit
     from bough.results import dataset as dataset
+    from bough.results import evaluation as evaluation
     from bough.results import netcdf as netcdf
     from bough.results import part_values as part_values
     from bough.results import plots as plots
-    from bough.results import samples as samples
     from bough.results import singular as singular
     from bough.results import stream as stream
     from bough.results import summary as summary

@@ -24,9 +24,10 @@ from bough.analyze.balance import SHARE, States, balance
 from bough.compile.batch import evaluating
 from bough.errors import BoughError
 from bough.integrate.trajectory import Trajectory
+from bough.results.conservation import external_effects, nonconservative_effects
+from bough.results.evaluation import chunks, segments
 from bough.results.part_values import whole_angular_momentum, whole_linear_momentum
-from bough.results.samples import Rows, Samples, chunks, segments
-from bough.results.summary import external_effects, nonconservative_effects
+from bough.results.samples import Rows, Samples
 
 Array = NDArray[Any]
 LOOKS = 12  # samples at which the balances are checked

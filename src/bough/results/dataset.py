@@ -20,8 +20,10 @@ from bough.describe.body import FORCE_UNITS
 from bough.describe.parts.port import ports_of
 from bough.integrate.compiled.loops import SAME
 from bough.integrate.trajectory import Occurrence, Trajectory
+from bough.results.evaluation import evaluate, read
 from bough.results.quantities import AXES, QUANTITIES, RECORD_OF, RECORDS
-from bough.results.samples import Derive, Samples, continuous, evaluate, flexible_bodies, read
+from bough.results.recorded_parts import flexible_bodies
+from bough.results.samples import Derive, Samples
 
 if TYPE_CHECKING:
     import xarray
@@ -117,6 +119,16 @@ def label(trajectory: Trajectory, records: Iterable[str]) -> Labeled:
     return Labeled(coordinates(trajectory, variables), variables)
 
 
+def continuous(series: Array, axis: int) -> Array:
+    """Signs of quaternions for continuous series: each as close as possible to the previous sample; the first with scalar part >=
+    0."""
+    q = np.moveaxis(series, axis, 0)
+    flips = np.where(np.einsum("t...i,t...i->t...", q[1:], q[:-1]) < 0, -1.0, 1.0)
+    first = np.where(q[:1, ..., 3] < 0, -1.0, 1.0)
+    signs = np.cumprod(np.concatenate([first, flips]), axis=0)
+    return np.moveaxis(q * signs[..., None], 0, axis)
+
+
 def _without_gone(trajectory: Trajectory, dims: tuple[str, ...], array: Array) -> tuple[Array, str]:
     """NaN for coordinates of detached joints; and their names, in words."""
     lost = [(run, event) for run, events in enumerate(trajectory.events) for event in events if event.gone]
@@ -151,7 +163,7 @@ def _values(trajectory: Trajectory, derive: dict[str, Derive]) -> dict[str, Arra
 
 def label_internal_loads(trajectory: Trajectory, cut: Any, at: Any, axes: str) -> xarray.DataArray:
     """([run,] time, [connection,] component), N m and N; without the axis of connections if the cut is one name."""
-    from bough.analyze.internal_loads import read_cut
+    from bough.analyze.cuts import read_cut
 
     connections, not_determined = read_cut(trajectory.model.system, cut), dict[str, None]()
 

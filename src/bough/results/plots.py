@@ -13,13 +13,13 @@ from bough.compile.coordinates import holdable
 from bough.errors import StateError, nearest
 from bough.flex.choices import COMPONENTS
 from bough.progress import working
+from bough.results.conservation import external_effects
 from bough.results.dataset import Labeled, entry_units
 from bough.results.limbs import MOST_CURVES, Group, groups
 from bough.results.panels import Panel, PanelRow, draw
 from bough.results.quantities import QUANTITIES, RECORD_OF, RECORDS, constrained_by_loops, missing
+from bough.results.recorded_parts import VARIABLES, along, flexible_bodies, moving_nodes, recoveries
 from bough.results.result_contents import Report
-from bough.results.samples import VARIABLES, along, flexible_bodies, moving_nodes, recoveries
-from bough.results.summary import external_effects
 
 Array = NDArray[Any]
 Get = Callable[[str], Array]

@@ -3,9 +3,11 @@
 `result.plot` takes the same names, or those of single variables.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 from operator import attrgetter
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from bough import flex, results
 from bough.compile.coordinates import holdable
@@ -15,7 +17,10 @@ from bough.describe.parts import Coupling, Friction, Loop, Part, Tank, Wheel
 from bough.errors import StateError, name_list, nearest
 from bough.flex.choices import COMPONENTS
 from bough.model import Model
-from bough.results.samples import NOUNS, VARIABLES, Derive, along, flexible_bodies, recoveries
+from bough.results.recorded_parts import NOUNS, VARIABLES, along, flexible_bodies, recoveries
+
+if TYPE_CHECKING:
+    from bough.results.samples import Derive
 
 
 class Axis(NamedTuple):

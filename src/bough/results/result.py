@@ -240,7 +240,7 @@ class Result(ShownResult):
         **options
             inputs (a list of names), outputs, laws, independent, dt, hold: as in `Model.linearize`.
         """
-        model, state = results.samples.state_at(self.trajectory, t, run)
+        model, state = results.evaluation.state_at(self.trajectory, t, run)
         state["at"] = state.pop("inputs")
         if options.get("laws"):
             state = {**state, "tau": None, "motors": None, "at": None}      # laws set them again

@@ -1,7 +1,4 @@
-"""The summary of a result: what was simulated, how the run went, conservation of energy and momentum, and the final state.
-
-Also whether a system conserves its energy and momenta, so that a drift is an error of the integration.
-"""
+"""The summary of a result: what was simulated, how the run went, conservation of energy and momentum, and the final state."""
 
 from __future__ import annotations
 
@@ -10,55 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.compile.coordinates import holdable
-from bough.describe import CentralGravity, System
-from bough.describe.parts import ELEMENTS, PARTS, Element, Part
+from bough.describe import CentralGravity
+from bough.describe.parts import ELEMENTS, Element
 from bough.flex.flexible_body import displacements
+from bough.results.conservation import external_effects, nonconservative_effects
 from bough.results.dataset import entry_units
 from bough.results.quantities import constrained_by_loops, coupled_names
+from bough.results.recorded_parts import along, flexible_bodies, modal_coordinates, outermost, recoveries
 from bough.results.result_contents import Report
-from bough.results.samples import along, flexible_bodies, modal_coordinates, outermost, recoveries
 from bough.results.singular import from_attrs
 
-
-def nonconservative_effects(system: System, *, controlled: bool) -> list[str]:
-    """Effects that do work on the system or dissipate energy; empty if its energy is conserved."""
-    found = [effect for body in system.bodies.values() for effect in body.joint.nonconservative_effects()]
-    found += [effect for part in _parts(system) for effect in part.nonconservative_effects()]
-    others = {
-        "modal damping": any(body.flexible is not None and body.flexible.D.any() for body in system.bodies.values()),
-        "linearized flexible bodies": _linearized(system),
-        "prescribed motion": any(coordinate.motions for coordinate in holdable(system).values()),
-        "a controller": controlled,
-    }
-    return list(dict.fromkeys(found + [effect for effect, present in others.items() if present]))
-
-
-def external_effects(system: System, *, base_pushed: bool) -> list[str]:
-    """External effects, and approximations of the motion; empty if the momenta are conserved."""
-    roots = [body.joint for body in system.bodies.values() if body.parent is None]
-    found = {
-        "a fixed base": any(joint.kind != "free" for joint in roots),
-        "gravity": isinstance(system.gravity, CentralGravity) or any(system.gravity),
-        "a base that is held": any(system.bodies[coordinate.body].parent is None for coordinate in holdable(system).values()),
-        "a force between base and world": any(joint.nonconservative_effects() or any(joint.stiffness or ()) for joint in roots),
-        **{effect: True for part in _parts(system) for effect in part.external_effects()},
-        "a controller": base_pushed,
-        "linearized flexible bodies": _linearized(system),
-    }
-    return [cause for cause, present in found.items() if present]
-
-
-def _parts(system: System) -> list[Part]:
-    return [part for kind in PARTS for part in system.of(kind).values()]
-
-
-def _linearized(system: System) -> bool:
-    """Whether the inertia of a flexible body ignores its deformation: then energy and momentum are not exactly conserved."""
-    return any(body.flexible is not None and body.n_modes and body.flexible.variant != "full" for body in system.bodies.values())
-
-
-# ---- summary ---------------------------------------------------------------------------------------------------------------
 Array = NDArray[Any]
 Row = tuple[str, str]
 _MOST_JOINTS = 12  # listed with their final values; also for flexible bodies

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bough.analyze.body_motion import bodies_in
+from bough.analyze.bodies import bodies_in
 from bough.analyze.linear.closed_loop import linearize_closed
 from bough.analyze.linear.linear_system import LinearSystem
 from bough.analyze.linear.linearization import chosen_outputs, linearize, orbital_rate

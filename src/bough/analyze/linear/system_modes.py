@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bough
-from bough.analyze.body_motion import bodies_in
+from bough.analyze.bodies import bodies_in
 from bough.analyze.equations_of_motion import mass_matrices
 from bough.analyze.linear.linear_system import LinearSystem
 from bough.analyze.linear.linearization import orbital_rate

@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.analyze.body_motion import bodies_in
+from bough.analyze.bodies import bodies_in
 from bough.analyze.equations_of_motion import mass_matrices
 from bough.analyze.loop_constraints import approach, moved, named_speeds, open_loops
 from bough.analyze.loop_rows import ACCELERATION, POSITION, SPEED, loop_terms, row_slices
