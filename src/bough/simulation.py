@@ -73,56 +73,49 @@ def simulate(
         End of the run [s].
     dt : float
         Step of the fixed-step methods [s]; load jumps, calls of sampled laws and events split a step.
-    method : {"rk4", "euler-cromer", "imex2", "imex4", "dopri5", "imex43", "radau", "bdf", "lsoda", "auto"}
-        The integrator: the first four take fixed steps, the others choose them. Those named imex treat springs, dampers and modes
-        implicitly; radau, bdf and lsoda, SciPy's methods, treat everything implicitly. With "auto" the choice depends on the
-        fastest motion of the system and on dt, or on the tolerances if there is no dt; the summary says why.
+    method : str
+        Fixed steps: "rk4", "euler-cromer", "imex2", "imex4"; adaptive: "dopri5", "imex43", "radau", "bdf", "lsoda".
+        Those named imex treat springs, dampers and modes implicitly, and SciPy's radau, bdf and lsoda everything. "auto" chooses by
+        the fastest motion of the system and by dt, or by the tolerances without dt; the summary says why.
     sample_rate : float, optional
-        Samples per second, interpolated inside steps by the method's own interpolant; by default, one sample every fixed number of
-        steps, about a hundred in all.
+        Samples per second, interpolated inside steps; by default, every so many steps, about a hundred in all.
     record : str or iterable of str, optional
         What to record: any of state, pose, velocity, acceleration, reactions, energy, momentum, nodes, strain, stress, strains,
         shapes, wheels, torque, tanks, exhaust, orbit, loops, couplings, friction, drives, elements, inputs, outputs.
     rtol, atol : float, optional
         Tolerances of the adaptive methods; the defaults are 1e-9 and 1e-12.
     first_step, max_step : float, optional
-        The first and the longest step of the adaptive methods [s]; chosen automatically by default.
+        The first and the longest step of the adaptive methods [s].
     dynamics : {"auto", "order-n", "dense", "cloud"}
-        How accelerations are computed; "cloud" solves only the six equations of a floating base, if all other motion is
-        prescribed.
-    control : function or Controller, optional
-        A function control(t, q, v, wheels) that returns joint torques or {name: torque}, called once per step or every
-        control_period seconds; or a compiled one from `bough.controller`.
-    control_period : float, optional
-        Seconds between calls of a Python controller; required by the adaptive methods.
+        How accelerations are computed, see `Model`.
     laws : sequence, optional
-        Control laws, which read outputs and set inputs by name: `bough.Law`, functions f(t, y), or compiled laws from
-        `bough.controller`.
+        Control laws, which read outputs and set inputs by name: `bough.Law`, functions f(t, y), or compiled ones
+        from `bough.controller`.
+    control, control_period : optional
+        A function control(t, q, v, wheels) that returns joint torques or {name: torque}, called once per step or every so many
+        seconds (the adaptive methods require them); or a compiled one from `bough.controller`.
     seed : int
         Random seed for the noise of outputs that sampled laws read.
     t0 : float
         The initial time [s].
     state : State, optional
-        The initial state, as returned by `Simulator.state`, instead of q0, v0, wheels0, orbit0 and tanks0.
+        The initial state as `Simulator.state` returns it, instead of q0, v0, wheels0, orbit0 and tanks0.
     parameters : mapping, optional
-        {"boom.mass": [12.0, 12.5, ...]}: one value for each run of a batch, for any named parameter that only changes entries of
-        the compiled tables.
+        {"boom.mass": [12.0, 12.5, ...]}: named parameters with one value for each run of a batch.
     stabilize : {"projection", "baumgarte"} or float, optional
         How loops are kept closed: projection after each step (the default except with stiff methods), Baumgarte stabilization, or
         its frequency [rad/s].
     hold : sequence of str, optional
         Coordinates or joints that keep their initial values when the loops are assembled at the start.
     reproducible : bool
-        If true, the bits of a run depend on nothing but the run itself: the same code runs it alone or in a batch of any size.
-        Otherwise, runs in batches of four or more round differently from single ones. A single run then takes the time of four.
+        Whether a run has the same bits alone and in batches of any size; single runs then take the time of four.
     save_to : path, optional
-        Stream the samples to this NetCDF file: memory stays bounded regardless of their number, and after any interruption
-        `bough.resume` continues from the last checkpoint. The returned result is the one that `bough.open_result` reads.
+        Stream the samples to this NetCDF file, with bounded memory; after an interruption `bough.resume` continues from the last
+        checkpoint. The result is the one that `bough.open_result` reads.
     checkpoint : float, optional
         Seconds between checkpoints, with save_to; 60 by default.
     progress : bool or function
-        True: a progress bar on a terminal if the run takes more than a moment. False: no bar, and no messages about compiled
-        kernels. Or a function of the fraction completed and the time reached.
+        Whether to show a progress bar, and messages about compiled kernels; or a function of the fraction completed and the time.
 
     Returns
     -------

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 class LinearCalls(CompiledModel):
-    """Linear analyses of small deviations from a motion."""
+    """Linear analyses of small deviations from a motion.
+
+    The motion is given by one state: `q`, `v` (by default those of the description, with loops assembled), `tau` (zero), and
+    wrenches, frame, t, wheels, motors, orbit, tanks as in other calls, see `Model`."""
 
     def linearize(self, q: ArrayLike | None = None, v: ArrayLike | None = None, tau: ArrayLike | None = None, *,
                   inputs: Mapping[str, ArrayLike] | Sequence[str] | None = None, outputs: Sequence[str] | None = None,
@@ -33,8 +36,6 @@ class LinearCalls(CompiledModel):
 
         Parameters
         ----------
-        q, v, tau : array_like, optional
-            The state and joint torques; by default the state of the description, with loops assembled, and zero torques.
         inputs : mapping or sequence of str, optional
             {input: value} at the state, as in all calls; or a list of the inputs to use. The default list is the inputs of the
             description or, if it has none, forces along all free coordinates and motors of driven wheels.
@@ -53,8 +54,6 @@ class LinearCalls(CompiledModel):
             A sample time [s], for a discrete system.
         hold : {"zoh", "foh", "tustin"}
             Inputs between samples, see `LinearSystem.discretize`.
-        **more
-            wrenches, frame, t, wheels, motors, orbit: see `Model`.
 
         Returns
         -------
@@ -137,8 +136,6 @@ class LinearCalls(CompiledModel):
         strict : bool
             If true, raise an error that names what cannot be balanced if there is no equilibrium; otherwise return the nearest
             state.
-        inputs, **more
-            inputs, wrenches, frame, t, wheels, motors, orbit: see `Model`.
 
         Returns
         -------
@@ -181,12 +178,8 @@ class LinearCalls(CompiledModel):
         laws : sequence
             Compiled laws without a period, or laws, compiled or in Python, with one common period: these give a discrete system,
             for a plant with dt=period. Delays must be multiples of the period.
-        q, v : array_like, optional
-            The state; by default that of the description, with loops assembled.
         law_states : array_like, optional
             Their states, one law after the other; by default their initial values.
-        **more
-            wrenches, frame, t, wheels, motors, orbit: see `Model`.
 
         Examples
         --------

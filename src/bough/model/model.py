@@ -37,7 +37,14 @@ class Model(LinearCalls):
     batch axis too. The model's own springs, dampers, time tables, wrenches and force elements always act, at time `t`; `tau` and
     `wrenches` are added.
 
-    Calls with `**inputs` accept these keywords:
+    The same names mean the same in all calls:
+
+    - `q`, `v`, `a`, `tau`: coordinates, speeds, accelerations v', joint torques and forces
+    - `dynamics`: how the equations are solved: "order-n", hinge by hinge; "dense", with the mass matrix; "cloud", with only the six
+      equations of a floating base, if all other motion is prescribed; or "auto"
+    - `out`: an array to hold the result
+
+    and `**inputs` are these keywords:
 
     - `wrenches`: a mapping from bodies, or (body, node) for flexible ones, to [moment, force] about the origin of that frame
     - `frame`: the axes of the wrenches, "body" or "world"
@@ -62,19 +69,7 @@ class Model(LinearCalls):
 
     # ---- what is held, and parameters ------------------------------------------------------------------------
     def follow(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> tuple[Floats, Floats]:
-        """The state with prescribed coordinates set to their values at the time t, and locked ones at rest.
-
-        Parameters
-        ----------
-        q, v : array_like
-            Coordinates and speeds.
-        t : float
-            The time [s].
-
-        Returns
-        -------
-        q, v : ndarray
-        """
+        """The state with prescribed coordinates set to their values at the time t [s], and locked ones at rest."""
         batch = self.batch(q, v)
         state = self.state(batch.x.copy())
         self.follow_motions(state.x, t)
@@ -92,14 +87,8 @@ class Model(LinearCalls):
         return pars
 
     def with_parameters(self, changes: Mapping[str, ArrayLike]) -> "Model":
-        """A model with some numbers of the description changed.
-
-        Parameters
-        ----------
-        changes : mapping
-            {"boom.mass": 3.0, "boom.com": (1, 0, 0), "boom.stiffness": 20.0, ...}: parameters of bodies, joints, modes and all
-            other parts by name.
-        """
+        """A model with some numbers of the description changed: parameters of bodies, joints, modes and all other parts by name,
+        {"boom.mass": 3.0, "boom.com": (1, 0, 0), "boom.stiffness": 20.0, ...}."""
         own, others = analyze.parameter_rows.parted(self.whole, changes)
         described = analyze.parameter_rows.changed_system(self.whole, others)
         lists = {key: np.asarray(value, float)[None] for key, value in own.items()}
@@ -107,9 +96,9 @@ class Model(LinearCalls):
         for body in described.bodies.values():
             p = parameters[body.name]
             substance = {"mass": p.mass[0], "com": p.com[0], "inertia": p.inertia[0]} if body.flexible is None else {}
-            looks = [shape.model_copy(update={"density": None}) for shape in body.shapes]       # the mass is given now
+            shapes = [shape.model_copy(update={"density": None}) for shape in body.shapes]       # the mass is given now
             system.body(body.name, parent=body.parent, joint=body.joint, orient=body.orient, idealized=body.idealized, at=p.at[0],
-                        flexible=body.flexible, node=body.node, eta0=body.eta0, etadot0=body.etadot0, rest=body.rest, shapes=looks,
+                        flexible=body.flexible, node=body.node, eta0=body.eta0, etadot0=body.etadot0, rest=body.rest, shapes=shapes,
                         **substance)
         for kind in PARTS:
             system.of(kind).update(described.of(kind))
@@ -120,29 +109,7 @@ class Model(LinearCalls):
     # ---- dynamics -------------------------------------------------------------------------------------------
     def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, *, dynamics: str = "auto",
                          method: str | None = None, out: Floats | None = None, **inputs: Unpack[InputOptions]) -> Floats:
-        """Accelerations v' under joint torques and wrenches.
-
-        Parameters
-        ----------
-        q, v : array_like
-            Coordinates and speeds.
-        tau : array_like, optional
-            Joint torques and forces, added to those of the description.
-        dynamics : {"auto", "order-n", "dense", "cloud"}
-            How the equations are solved: hinge by hinge, with the mass matrix, or with only the six equations of a floating base,
-            if all other motion is prescribed.
-        method : str, optional
-            An alias of `dynamics`.
-        out : ndarray, optional
-            Array to hold the result.
-        **inputs
-            wrenches, frame, inputs, t, wheels, motors, orbit, tanks: see `Model`.
-
-        Returns
-        -------
-        ndarray
-            (nv,) or (batch, nv).
-        """
+        """Accelerations v' under joint torques and wrenches, (nv,); `method` is an alias of `dynamics`."""
         chosen = dynamics if method is None else method
         ready = self.ready(equations_of_motion.prepare_forward, chosen)
         if ready.solves(q, v, self.still if tau is None else tau, None, inputs):
@@ -160,17 +127,11 @@ class Model(LinearCalls):
 
         Parameters
         ----------
-        q, v : array_like
-            Coordinates and speeds.
-        tau : array_like, optional
-            Joint torques and forces, added to those of the description.
         parameters : sequence of str
             Parameters of the description for further derivatives: "boom.mass", "boom.com", "elbow.stiffness", "panel.frequency",
             "mooring.length", "gravity"; an entry of an array as "boom.com[2]".
         outputs : iterable of str, optional
             Outputs of the description whose derivatives are also computed; None: all of them.
-        **inputs
-            wrenches, frame, inputs, t, wheels, motors, orbit, tanks: see `Model`.
 
         Examples
         --------
@@ -195,9 +156,7 @@ class Model(LinearCalls):
 
     def wheel_accelerations(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, *, dynamics: str = "auto",
                             **inputs: Unpack[InputOptions]) -> Floats:
-        """Accelerations of the wheels relative to their bodies, (nw,); zero where a wheel's speed is held.
-
-        Parameters are those of `forward_dynamics`."""
+        """Accelerations of the wheels relative to their bodies, (nw,); zero where a wheel's speed is held."""
         batch = self.batch(q, v, tau, **inputs)
         return batch.unbatched(equations_of_motion.forward(self, batch, dynamics).wheels)
 
@@ -210,28 +169,17 @@ class Model(LinearCalls):
 
     def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, driven: Sequence[str] | None = None,
                          out: Floats | None = None, **inputs: Unpack[InputOptions]) -> Floats:
-        """Joint torques that produce the accelerations `a`, in addition to the model's own springs, tables and wrenches.
+        """Joint torques that produce the accelerations `a`, in addition to the model's own springs, tables and wrenches, (nv,).
 
         Closed loops constrain some motions, so many sets of torques produce the same accelerations. The returned set has the least
-        sum of squares (N and N m alike), together with the loop forces that go with it.
+        sum of squares (N and N m alike), together with the loop forces that go with it. The accelerations must be consistent with
+        the loops to a millionth, as those of `forward_dynamics` are.
 
         Parameters
         ----------
-        q, v, a : array_like
-            Coordinates, speeds and accelerations v'. The accelerations must be consistent with the loops to a millionth, as those
-            of `forward_dynamics` are.
         driven : sequence of str, optional
             Coordinates or joints that have motors, by default all; the torques of all others are zero. If these cannot produce the
             accelerations, the error names a coordinate that lacks a torque.
-        out : ndarray, optional
-            Array to hold the result.
-        **inputs
-            wrenches, frame, inputs, t, wheels, motors, orbit, tanks: see `Model`.
-
-        Returns
-        -------
-        ndarray
-            (nv,) or (batch, nv).
         """
         ready = self.ready(equations_of_motion.prepare_inverse)
         if driven is None and not self.constrained and ready.solves(q, v, a, None, inputs):
@@ -243,16 +191,8 @@ class Model(LinearCalls):
                                      **inputs: Unpack[InputOptions]) -> "InverseDerivatives":
         """Derivatives of the joint torques M a + h by q, v, a, wheel speeds, inputs and parameters.
 
-        Derivatives by q are along the directions of v, as in `forward_dynamics_derivatives`. Loops are open, as in `bias`.
-
-        Parameters
-        ----------
-        q, v, a : array_like
-            Coordinates, speeds and accelerations v'.
-        parameters : sequence of str
-            Parameters of the description for further derivatives, as in `forward_dynamics_derivatives`.
-        **inputs
-            wrenches, frame, inputs, t, wheels, motors, orbit, tanks: see `Model`.
+        Derivatives by q are along the directions of v, and `parameters` are named, as in `forward_dynamics_derivatives`. Loops are
+        open, as in `bias`.
 
         Examples
         --------
@@ -280,7 +220,7 @@ class Model(LinearCalls):
         return batch.give(equations_of_motion.inverse(self, batch, still), out)
 
     def mass_matrix(self, q: ArrayLike, *, tanks: ArrayLike | None = None, out: Floats | None = None) -> Floats:
-        """M(q), (nv, nv), from composite bodies; written to `out` if given."""
+        """M(q), (nv, nv), from composite bodies."""
         ready = self.ready(equations_of_motion.prepare_mass_matrix)
         if tanks is None and ready.solves(q):
             return ready.give(out)
@@ -290,22 +230,10 @@ class Model(LinearCalls):
     # ---- loads -----------------------------------------------------------------------------------------------
     def reactions(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, tau: ArrayLike | None = None,
                   **inputs: Unpack[InputOptions]) -> Floats:
-        """The load that the parent exerts on each body through its joint.
+        """(bodies, 6): the load [moment, force] that the parent exerts on each body through its joint, at the joint's origin on the
+        body, in the body's axes.
 
-        Parameters
-        ----------
-        q, v, a : array_like
-            Coordinates, speeds and accelerations v'.
-        tau : array_like, optional
-            Joint torques: they matter only with closed loops, which must provide whatever the torques do not.
-        **inputs
-            wrenches, frame, inputs, t, wheels, motors, orbit, tanks: see `Model`.
-
-        Returns
-        -------
-        ndarray
-            (bodies, 6): [moment, force] at the joint's origin on the body, in the body's axes.
-        """
+        Joint torques `tau` matter only with closed loops, which must provide whatever the torques do not."""
         batch, given = self._with_accelerations(q, v, tau, a, inputs)
         return batch.unbatched(analyze.reactions.reactions(self, batch, given))
 
@@ -313,23 +241,14 @@ class Model(LinearCalls):
                      **inputs: Unpack[InputOptions]) -> dict[str, Floats]:
         """For each locked or prescribed coordinate, the force or torque that holds it, in addition to `tau`, springs and dampers.
 
-        Where loops share the load with drives, the solution with the least loop forces. Parameters are those of
-        `forward_dynamics`."""
+        Where loops share the load with drives, the solution with the least loop forces."""
         batch = self.batch(q, v, tau, **inputs)
         return {name: batch.unbatched(force) for name, force in analyze.reactions.drive_forces(self, batch).items()}
 
     def constraint_forces(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, *, dynamics: str = "auto",
                           **inputs: Unpack[InputOptions]) -> dict[str, Floats]:
-        """For each loop, (6,): the constraint load that the body of its frame a exerts on the body of frame b.
-
-        Parameters are those of `forward_dynamics`.
-
-        Returns
-        -------
-        dict
-            [moment, force] at the origin of frame b, in the axes of frame b. For redundant loops, the forces with the least sum of
-            squares.
-        """
+        """For each loop, (6,): the constraint load [moment, force] that the body of its frame a exerts on the body of frame b, at
+        the origin of frame b, in its axes. For redundant loops, the forces with the least sum of squares."""
         batch = self.batch(q, v, tau, **inputs)
         found = analyze.loop_forces.constraint_forces(self, batch, dynamics)
         return {name: batch.unbatched(force) for name, force in found.items()}
@@ -352,8 +271,6 @@ class Model(LinearCalls):
 
         Parameters
         ----------
-        q, v, a, tau : array_like
-            Coordinates, speeds, accelerations v' and joint torques.
         cut : str or sequence of str
             The name of a joint, a body (its joint) or a loop: the load of the parent (a) on the child (b). Or a list of such names
             that splits the system in two: the load of the part with the world on the other part.
@@ -364,8 +281,6 @@ class Model(LinearCalls):
         driven : sequence of str
             Coordinates or joints driven by unknown torques; all others have tau and the springs, dampers and torques of the
             description.
-        **inputs
-            wrenches, frame, inputs, t, wheels, motors, orbit, tanks: see `Model`.
 
         Examples
         --------
@@ -392,19 +307,9 @@ class Model(LinearCalls):
     # ---- loops -----------------------------------------------------------------------------------------------
     def assemble(self, q: ArrayLike | None = None, v: ArrayLike | None = None, *,
                  hold: Sequence[str] = ()) -> tuple[Floats, Floats]:
-        """The state nearest to q, v that closes all loops, in position and velocity.
+        """The state nearest to q, v (by default those of the description) that closes all loops, in position and velocity.
 
-        Parameters
-        ----------
-        q, v : array_like, optional
-            The starting point; by default that of the description. Nearest is in terms of kinetic energy.
-        hold : sequence of str
-            Coordinates or joints that keep their values.
-
-        Returns
-        -------
-        q, v : ndarray
-        """
+        Nearest is in terms of kinetic energy; the coordinates or joints in `hold` keep their values."""
         batch = self.batch(self.q0 if q is None else q, self.v0 if v is None else v)
         closed_q, closed_v = analyze.loop_constraints.assemble(self, batch, hold)
         return batch.unbatched(closed_q), batch.unbatched(closed_v)
@@ -427,11 +332,7 @@ class Model(LinearCalls):
         They are counted, not estimated: the sweeps run once as plain Python, with numbers that count operations. This takes a
         second, plus some seconds per million operations.
 
-        Parameters
-        ----------
-        dynamics : {"auto", "order-n", "dense", "cloud"}
-        q, v : array_like, optional
-            One state, by default the initial one; it matters only with closed loops.
+        The state, by default the initial one, matters only with closed loops.
 
         Examples
         --------
@@ -454,20 +355,10 @@ class Model(LinearCalls):
 
     def operators(self, q: ArrayLike, v: ArrayLike | None = None, *, whole: bool = False,
                   **inputs: Unpack[InputOptions]) -> "Operators":
-        """The spatial operators at one state, over the links of the partition or, for comparison, over whole joints.
+        """The spatial operators at one state, over the links of the partition or, for comparison, over `whole` joints.
 
-        They are those of the tree, with loops open. They depend only on q; their accelerations() also depends on the other
-        arguments.
-
-        Parameters
-        ----------
-        q, v : array_like
-            One state; without v, at rest.
-        whole : bool
-            Whether to keep joints whole.
-        **inputs
-            wrenches, frame, inputs, t, wheels, motors, orbit, tanks: see `Model`.
-        """
+        They are those of the tree, with loops open, and depend only on q; their accelerations() also depends on the other
+        arguments. Without v, at rest."""
         tree = self.without_loops()
         return analyze.operators.spatial_operators.operators_of(tree, tree.batch(q, REST if v is None else v, **inputs), whole)
 
@@ -486,8 +377,6 @@ class Model(LinearCalls):
 
         Parameters
         ----------
-        q : array_like
-            Coordinates.
         place : str, (str, str) or Frame
             A body: its frame; the node of a flexible body; or a Frame.
         point : array_like, optional
@@ -547,7 +436,7 @@ class Model(LinearCalls):
     def jacobian(self, q: ArrayLike, place: Place, point: ArrayLike | None = None, *, out: Floats | None = None) -> Floats:
         """(6, nv): Jacobian of the [angular, linear] velocity of a frame or point, as in `pose`; world axes.
 
-        Modes of flexible bodies on the path have columns as joints do. Written to `out` if given."""
+        Modes of flexible bodies on the path have columns as joints do."""
         try:
             ready = self._ready.calls[place if point is None else (body_motion.prepare_jacobian, place, True)]  # a place: faster
         except (KeyError, TypeError):
@@ -564,18 +453,7 @@ class Model(LinearCalls):
                       out: Floats | None = None) -> Floats:
         """(6, nv): J', the time derivative of `jacobian` at the speeds v; world axes.
 
-        The acceleration is J a + J' v, see `acceleration`.
-
-        Parameters
-        ----------
-        q, v : array_like
-            Coordinates and speeds.
-        place : str, (str, str) or Frame
-            A body, the node of a flexible one, or a Frame.
-        point : array_like, optional
-            A point fixed there, in its axes [m], as in `pose`.
-        out : ndarray, optional
-            Array to hold the result.
+        The acceleration is J a + J' v, see `acceleration`; places and points are as in `pose`.
 
         Examples
         --------
@@ -596,18 +474,8 @@ class Model(LinearCalls):
                 **inputs: Unpack[InputOptions]) -> dict[str, Any]:
         """Values of the outputs of the description, by name: a number, or an array.
 
-        Accelerations, and quantities that depend on them, are those under the given torques and inputs.
-
-        Parameters
-        ----------
-        q, v : array_like
-            Coordinates and speeds; without v, at rest.
-        tau : array_like, optional
-            Joint torques and forces, added to those of the description.
-        names : iterable of str, optional
-            Which outputs; by default all of them.
-        **inputs
-            wrenches, frame, inputs, t, wheels, motors, orbit, tanks: see `Model`.
+        Accelerations, and quantities that depend on them, are those under the given torques and inputs. `names` selects outputs, by
+        default all of them. Without v, at rest.
 
         Examples
         --------
@@ -617,8 +485,8 @@ class Model(LinearCalls):
         >>> _ = s.input("motor", coordinate="bob")
         >>> _ = s.output("angle", coordinate="bob")
         >>> _ = s.output("accelerometer", felt_acceleration=bough.Frame("bob", at=(0, 0, -1)), axes="body")
-        >>> seen = s.compile().outputs([0.0], [3.0], inputs={"motor": 4.0})
-        >>> seen["angle"], seen["accelerometer"].round(2).tolist()
+        >>> y = s.compile().outputs([0.0], [3.0], inputs={"motor": 4.0})
+        >>> y["angle"], y["accelerometer"].round(2).tolist()
         (0.0, [-2.0, 0.0, 18.81])
         """
         batch = self.batch(q, REST if v is None else v, tau, **inputs)
