@@ -23,7 +23,7 @@ from bough.compile.tables import Tables
 from bough.describe import System
 from bough.errors import StateError
 from bough.kernels.lanes import DUAL
-from bough.sweeps import tangents
+from bough.sweeps import calls
 
 
 @dataclass(frozen=True)
@@ -116,6 +116,11 @@ class Rows:
     def m(self) -> int:
         return len(self.dx)//self.batch.n
 
+    @property
+    def state(self) -> tuple[tuple[Floats, Floats], ...]:
+        """Times, states and inputs, each with its directions."""
+        return (self.batch.t, self.dt), (self.batch.x, self.dx), (self.batch.u, self.du)
+
     def pars(self, tables: Tables, values: Floats | None = None) -> NDArray[Any]:
         """Parameters of tables (or other values of them), with tangents if they have any."""
         values = tables.pars if values is None else values
@@ -125,7 +130,7 @@ class Rows:
         return dual_parameters(values, along, self.m)
 
     def call(self, kernel: Any, tables: Tables, *more: Any, extra: int = 0) -> None:
-        """Call a kernel of `sweeps.tangents`."""
+        """Call a kernel of `sweeps.calls` on duals."""
         run(partial(kernel, *linked(tables, self.pars(tables), *more, workspace(tables, DUAL, extra))))
 
 
@@ -159,7 +164,7 @@ def rates_along(model: CompiledModel, rows: Rows) -> tuple[Floats, Floats]:
     batch = rows.batch
     out = room_for(model, batch, "order-n")
     along = np.empty((len(rows.dx), out.shape[1]))
-    rows.call(tangents.forward_tangents, batch.tables, batch.t, batch.x, batch.u, rows.dt, rows.dx, rows.du, out, along)
+    rows.call(calls.forward_order_n, batch.tables, *rows.state, (out, along))
     check_finite(model, batch, out)
     return out, along
 

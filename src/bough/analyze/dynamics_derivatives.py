@@ -18,7 +18,7 @@ from bough.compile.layout import Floats
 from bough.describe.parts.port import ports_of
 from bough.kernels.lanes import GIVEN, PLAIN
 from bough.kernels.linker import FAILED, raise_failure
-from bough.sweeps import tangents
+from bough.sweeps import calls
 
 SHOWN = ("dq", "dv", "dtau", "da", "dwheels", "dmotors", "dorbit", "dt", "dinputs", "dparameters")
 
@@ -254,6 +254,5 @@ def inverse_derivatives(model: CompiledModel, batch: Batch, a: Floats, parameter
 def torques_along(model: CompiledModel, rows: Rows, batch: Batch, a: Floats) -> tuple[Floats, Floats]:
     """(n, nv): joint torques; (n, m, nv): their derivatives."""
     value, moved = np.empty((batch.n, model.nv)), np.empty((len(rows.dx), model.nv))
-    rows.call(tangents.inverse_tangents, batch.tables, batch.t, batch.x, batch.u, rows.dt, rows.dx, rows.du, a,
-              np.zeros((len(rows.dx), model.nv)), value, moved)
+    rows.call(calls.inverse, batch.tables, *rows.state, (a, np.zeros((len(rows.dx), model.nv))), (value, moved))
     return finite(value, "joint torques", batch), moved.reshape(batch.n, -1, model.nv)

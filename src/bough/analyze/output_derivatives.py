@@ -24,9 +24,9 @@ from bough.compile.layout import Floats
 from bough.describe import CentralGravity, Frame
 from bough.describe.parts.port import Output
 from bough.flex.flexible_body import displacements
+from bough.sweeps import calls
 from bough.sweeps import fields as f
 from bough.sweeps import records as r
-from bough.sweeps import tangents
 
 STEP = 2e-3                                         # of differences of fourth order
 DESCRIBED = ("felt_acceleration", "energy", "load", "deflection")      # depend on the description itself if no sweep computes them
@@ -63,8 +63,7 @@ class OutputsAlong:
         wanted = [output for output in self.outputs if is_swept(self.model, output)]
         places = np.array([place for output in wanted for place in tables.outputs[output.name].places])
         out, along = np.empty((self.batch.n, len(places))), np.empty((len(rows.dx), len(places)))
-        rows.call(tangents.output_tangents, tables, self.batch.t, self.batch.x, self.batch.u, rows.dt, rows.dx, rows.du, places,
-                  out, along)
+        rows.call(calls.measure, tables, *rows.state, places, (out, along))
         ends = np.cumsum([0, *(output.size for output in wanted)])
         return {output.name: np.ascontiguousarray(along[:, a:b])
                 for output, a, b in zip(wanted, ends[:-1], ends[1:], strict=True)}
@@ -79,8 +78,8 @@ class OutputsAlong:
         batch, rows = self.model.changed(self.batch, keep_welds=True), self.rows
         route, size = route_to_frames(batch.tables, frames, every=elements > 0), r.FRAMES.size(len(frames))
         out, along = (np.empty((count, size + f.ELEMENT_OUT*elements)) for count in (batch.n, len(rows.dx)))
-        rows.call(tangents.kinematics_tangents, batch.tables, batch.x, batch.u, rows.dx, rows.du, self.a, self.da, route.hinges,
-                  route.spots, out, along, extra=traced(batch.tables) + size)
+        rows.call(calls.kinematics, batch.tables, (batch.x, rows.dx), (batch.u, rows.du), (self.a, self.da), route.hinges,
+                  route.spots, (out, along), extra=traced(batch.tables) + size)
         return motion_in(along, len(frames), elements)
 
     @cached_property
@@ -129,8 +128,8 @@ class OutputsAlong:
         hinges, du = len(batch.tables.parts.hinges) - 1, rows.du.copy()
         du[:, batch.inputs.layout.tau] = 0.0
         out, along = np.empty((batch.n, 6*hinges)), np.empty((len(rows.dx), 6*hinges))
-        rows.call(tangents.wrench_tangents, batch.tables, batch.t, batch.x, batch.u, rows.dt, rows.dx, du, self.a, self.da, out,
-                  along)
+        rows.call(calls.hinge_wrenches, batch.tables, (batch.t, rows.dt), (batch.x, rows.dx), (batch.u, du), (self.a, self.da),
+                  (out, along))
         found = []
         for connection, sign in zip(chosen.connections, chosen.signs, strict=True):
             k = batch.tables.parts.attachments[connection.child].hinge - 1

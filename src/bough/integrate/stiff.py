@@ -164,6 +164,7 @@ def rates_along(run: Run, row: int, t: float, x: Floats, dx: Floats) -> Floats:
     (table, scratch), member = law_table(run.model, run.laws.continuous, False, duals=True), min(row, len(run.pars) - 1)
     stepper = np.zeros(HEADER), table, np.zeros(max(scratch, 1)), at                # no stages: the controls are right behind x
     u, out, moved = run.u[row:row + 1].copy(), np.empty((1, nx)), np.empty((len(dx), nx))
-    call(partial(rate_tangents, *linked(tables, run.pars[member:member + 1], stepper, np.array([t, t]), x[None].copy(), u, dx,
-                                        np.zeros((len(dx), u.shape[1])), out, moved, DUAL.zeros(at + 2*nx + u.shape[1] + 1))))
+    call(partial(rate_tangents, *linked(tables, run.pars[member:member + 1], stepper, np.array([t, t]), (x[None].copy(), dx),
+                                        (u, np.zeros((len(dx), u.shape[1]))), (out, moved),
+                                        DUAL.zeros(at + 2*nx + u.shape[1] + 1))))
     return moved

@@ -96,8 +96,9 @@ class TangentRun:
         (nx, nu), m, stages = (x.shape[1], rows.du.shape[1]), rows.m, int(tableau[STAGES])
         stepper, ws = (tableau, table, np.zeros(scratch + stages), at), DUAL.zeros(at + (stages + 2)*nx + nu + 1)
         out = [np.full((lines, n*size), np.nan) for lines in (1, m) for size in (nx, nu)]
-        call(partial(step_tangents, *linked(self.tables, self.pars, stepper, steps, times, np.ascontiguousarray(x), rows.batch.u,
-                                            np.ascontiguousarray(dx), rows.du, *out, ws)))
+        states, controls = (np.ascontiguousarray(x), np.ascontiguousarray(dx)), (rows.batch.u, rows.du)
+        call(partial(step_tangents, *linked(self.tables, self.pars, stepper, steps, times, states, controls, (out[0], out[2]),
+                                            (out[1], out[3]), ws)))
         return Samples(*(each.reshape(n, -1) for each in out[:2]),
                        *(np.ascontiguousarray(each.reshape(m, n, -1).transpose(1, 0, 2)) for each in out[2:]))
 

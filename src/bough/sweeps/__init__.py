@@ -28,7 +28,6 @@ SWEEPS = {
     "outputs": ("fill_outputs", "sum_motion"),
     "pairs": ("weigh_tree", "fill_closed_form"),
     "power": ("fill_input_power",),
-    "tangents": ("gather_port_tangents",),
     "tanks": ("fill_masses", "fill_tanks"),
     "tree_motion": ("remainder_motion", "vdot_motion", "scatter_rates"),
 }

@@ -3,8 +3,8 @@
 Blocks start at multiples of four and are padded to multiples of four; the padding is never read.
 """
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, flat, get_lane, inverse_above, load, load5, put, put_lane, quads_of, read, read_pack,
-                                 smaller, store, width_of, zero)
+from bough.kernels.lanes import (accumulate, duals_only, flat, get_lane, get_tangent, inverse_above, load, load5, put, put_lane,
+                                 put_tangent, quads_of, read, read_pack, smaller, store, width_of, zero)
 
 
 @leaf
@@ -259,23 +259,44 @@ def back_substitute_dense(lane, ws, M, b, n):
         store(lane, ws, b + j, y*load(lane, ws, M + n*j + j))
 
 
-# ---- rows of states in, rows of results out, one or four states at a time
-@leaf
-def load_rows(lane, rows, group, ws, at, n):
-    """Copy the rows of a group of states to ws; unused lanes of the last group repeat its last state."""
+# ---- rows of states in, rows of results out, one or four states at a time.  With duals, `rows` are two arrays: rows of states or
+# results, and their derivatives along as many directions for each; four directions at a time
+def load_plain_rows(lane, rows, group, ws, at, n):
     width, last = width_of(lane), rows.shape[0] - 1
     for j in range(n):                                          # inner loop over lanes: they are adjacent
         for i in range(width):
             put_lane(lane, ws, at + j, i, rows[min(group*width + i, last), j])
 
 
-@leaf
-def store_rows(lane, rows, group, first, ws, at, n):
-    """Copy numbers of ws to the rows of a group of states, starting at column `first`."""
+@duals_only(otherwise=load_plain_rows)
+def load_rows(lane, rows, group, ws, at, n):
+    """Copy the rows of a group to ws; unused lanes of the last group repeat its last row."""
+    states, along = rows
+    width, last, m = width_of(lane), along.shape[0] - 1, along.shape[0]//states.shape[0]
+    for j in range(n):
+        for i in range(width):
+            direction = min(group*width + i, last)
+            put_lane(lane, ws, at + j, i, states[direction//m, j])
+            put_tangent(lane, ws, at + j, i, along[direction, j])
+
+
+def store_plain_rows(lane, rows, group, first, ws, at, n):
     width = width_of(lane)
     for i in range(min(width, rows.shape[0] - group*width)):
         for j in range(n):
             rows[group*width + i, first + j] = get_lane(lane, ws, at + j, i)
+
+
+@duals_only(otherwise=store_plain_rows)
+def store_rows(lane, rows, group, first, ws, at, n):
+    """Copy numbers of ws to the rows of a group, starting at column `first`."""
+    results, along = rows
+    width, m = width_of(lane), along.shape[0]//results.shape[0]
+    for i in range(min(width, along.shape[0] - group*width)):
+        direction = group*width + i
+        for j in range(n):
+            results[direction//m, first + j] = get_lane(lane, ws, at + j, i)
+            along[direction, first + j] = get_tangent(lane, ws, at + j, i)
 
 
 @leaf
@@ -310,6 +331,12 @@ def count_beyond(rows, n, limit):
     return found
 
 
-@leaf
+@duals_only(otherwise=lambda lane, rows: (n_rows(rows) + width_of(lane) - 1)//width_of(lane))
 def n_groups(lane, rows):
-    return (n_rows(rows) + width_of(lane) - 1)//width_of(lane)
+    """Number of groups of states, or of directions."""
+    return (rows[1].shape[0] + width_of(lane) - 1)//width_of(lane)
+
+
+@duals_only(otherwise=lambda lane, rows: rows.shape[1])
+def row_length(lane, rows):
+    return rows[0].shape[1]

@@ -3,20 +3,22 @@
 The kernels that Python calls: rows of states in, rows of results out, one or four states at a time.
 
 Every kernel takes the sweep table, the model's tables, the rows `t` (time), `x` (state), `u` (controls), the result `out`, and a
-workspace whose rank chooses the lanes.  `pars` has one row, or one for each group of states.  Those that single calls are made of
-give how many numbers of one state, of its inputs and of the result are doubtful: see `doubts`.
+workspace whose rank chooses the lanes.  `pars` has one row, or one for each group of states.  With duals each of t, x, u, ... and
+`out` is two arrays, rows of states and their derivatives along as many directions of each state, and pars have tangents; `forward`,
+`inverse`, `hinge_wrenches`, `kinematics` and `measure` are called so too.  Kernels for single calls return how many numbers of the
+state, of its inputs and of the result are doubtful: see `doubts`.
 """
 from functools import partial
 from math import inf
 
 from bough.kernels.hinges import LONGEST, MODAL, SHORTEST
 from bough.kernels.jit import kernel, leaf
-from bough.kernels.lanes import (align_stack, flat, flexible_only, get_lane, lanes_of, load, loops_only, noinline, parameters_of,
-                                 pointer_to, read, store, width_of, zero)
+from bough.kernels.lanes import (align_stack, duals_only, flat, flexible_only, lanes_of, load, loops_only, noinline, parameters_of,
+                                 pointer_to, read, store, zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.articulated import solve_order_n
-from bough.sweeps.blocks import count_beyond, load_numbers, load_rows, n_groups, n_rows, store_numbers, store_rows
+from bough.sweeps.blocks import count_beyond, load_numbers, load_rows, n_groups, n_rows, row_length, store_numbers, store_rows
 from bough.sweeps.closures import assemble_loops, bias_place
 from bough.sweeps.couplings import balance_couplings
 from bough.sweeps.composite import gather_mass_matrix, gather_wrench
@@ -99,6 +101,12 @@ def doubts(plan, x, given, out, n, limit):
     return doubtful_state(plan, x) + count_beyond(given, given.size, inf) + count_beyond(out, n, limit)
 
 
+@duals_only(otherwise=lambda lane, plan, x, given, out, limit: doubts(plan, x, given, out, out.size, limit))
+def doubts_of_all(lane, plan, x, given, out, limit):
+    """doubts of the whole result; of duals, Python checks all numbers."""
+    return 0
+
+
 @leaf
 def doubtful_state(plan, x):
     """For one state, or its coordinates: number of entries that are not finite and of quaternions without length."""
@@ -123,8 +131,8 @@ def forward(method, sweep_table, plan, pars, tables, t, x, u, out, ws):
         accelerations(lane, plan, parameters_of(pars, group), tables, ws, method, 0)
         rates = read(plan, f.N_X) - read(plan, f.NQ) - read(plan, f.N_LAW_STATES)
         store_rows(lane, out, group, 0, ws, read(plan, f.WS_XDOT) + read(plan, f.NQ), rates)
-        store_rows(lane, out, group, rates, ws, read(plan, f.WS_MULTIPLIERS), out.shape[1] - rates)
-    return doubts(plan, x, u, out, out.size, SUSPECT)
+        store_rows(lane, out, group, rates, ws, read(plan, f.WS_MULTIPLIERS), row_length(lane, out) - rates)
+    return doubts_of_all(lane, plan, x, u, out, SUSPECT)
 
 
 forward_order_n, forward_dense, forward_cloud = (partial(forward, method) for method in (ORDER_N, DENSE, CLOUD))
@@ -197,10 +205,10 @@ def inverse(sweep_table, plan, pars, tables, t, x, u, vdot, out, ws):
     for group in range(n_groups(lane, x)):
         inverse_sweeps(lane, plan, parameters_of(pars, group), tables, t, x, u, vdot, group, ws, False)
         at, applied = read(plan, f.WS_XDOT) + read(plan, f.NQ), read(plan, f.WS_U)
-        for i in range(min(width_of(lane), out.shape[0] - group*width_of(lane))):
-            for j in range(read(plan, f.NV)):
-                out[group*width_of(lane) + i, j] = get_lane(lane, ws, at + j, i) - get_lane(lane, ws, applied + j, i)
-    return doubts(plan, x, vdot, out, out.size, inf)
+        for j in range(read(plan, f.NV)):
+            store(lane, ws, at + j, load(lane, ws, at + j) - load(lane, ws, applied + j))
+        store_rows(lane, out, group, 0, ws, at, read(plan, f.NV))
+    return doubts_of_all(lane, plan, x, vdot, out, inf)
 
 
 @kernel
@@ -271,12 +279,12 @@ def kinematics(sweep_table, plan, pars, tables, x, u, vdot, route, spots, out, w
         trace_motion(lane, plan, parameters_of(pars, group), ws, route)
         fill_frames(lane, plan, ws, route, spots, at, True)
         store_rows(lane, out, group, 0, ws, at, frames)
-        if out.shape[1] > frames:
+        if row_length(lane, out) > frames:
             load_rows(lane, u, group, ws, read(plan, f.WS_U), read(plan, f.N_U))
             gather_ports(lane, plan, parameters_of(pars, group), ws)
             apply_elements(lane, plan, parameters_of(pars, group), ws)
             store_rows(lane, out, group, frames, ws, read(plan, f.WS_ELEMENTS), f.ELEMENT_OUT*read(plan, f.N_ELEMENTS))
-    return doubts(plan, x, vdot, out, out.size, inf)
+    return doubts_of_all(lane, plan, x, vdot, out, inf)
 
 
 # ---- kernels of coordinates and speeds only: one state, or rows of them --------------------------------------------------
@@ -368,9 +376,10 @@ def loop_terms(sweep_table, plan, pars, tables, t, x, u, weights, out, ws):
         store_rows(lane, out, group, n, ws, read(plan, f.WS_MASS), n*read(plan, f.NV))
 
 
-@leaf
-def store_biases(lane, plan, pars, ws):
-    """Biases of all loop equations, in place of their multipliers."""
+@sweep(needs="loops")
+def loop_equations(lane, plan, pars, ws):
+    """Biases of all loop equations, in place of their multipliers, and their Jacobian at WS_MASS."""
+    noinline()
     assemble_loops(lane, plan, pars, ws, 0)
     for i in range(read(plan, f.N_MULTIPLIERS)):
         store(lane, ws, read(plan, f.WS_MULTIPLIERS) + i, 0.0)
@@ -379,11 +388,4 @@ def store_biases(lane, plan, pars, ws):
         for j in range(read(plan, row + f.LOOP_ROWS)):
             store(lane, ws, read(plan, row + f.LOOP_MULTIPLIERS) + j, load(lane, ws, bias_place(plan, row) - j))
     balance_couplings(lane, plan, ws, 1.0)
-
-
-@sweep(needs="loops")
-def loop_equations(lane, plan, pars, ws):
-    """Biases of all loop equations, in place of their multipliers, and their Jacobian at WS_MASS."""
-    noinline()
-    store_biases(lane, plan, pars, ws)
     loop_jacobian(lane, plan, pars, ws, read(plan, f.WS_MASS))

@@ -8,13 +8,12 @@ of the four directions are visited.  For each pack of four speeds the route has
 """
 from math import inf
 
-from bough.kernels.algebra import (dot, rotate_spatial, shift_wrench, spatial_dot, unrotate,
-                                   unrotate_spatial)
-from bough.kernels.hinges import (FREE, MODAL, NODE, PRISMATIC, REVOLUTE, SPHERICAL, hinge_add, load_axis,
+from bough.kernels.algebra import dot, shift_wrench, spatial_dot, unrotate, unrotate_spatial
+from bough.kernels.hinges import (FREE, MODAL, PRISMATIC, REVOLUTE, SPHERICAL, hinge_add, hinge_project, load_axis, n_speeds,
                                   quaternion_rate, store_axis)
 from bough.kernels.jit import kernel, leaf
 from bough.kernels.lanes import (accumulate, add, align_stack, flexible_only, lanes_of, load, load3, load4, load9, load_spatial,
-                                 noinline, parameters_of, pointer_to, put_tangent, quads_of, read, single_of, store,
+                                 noinline, parameters_of, pointer_to, put_tangent, quads_of, read, scale, single_of, store,
                                  tangent_of, zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
@@ -24,7 +23,8 @@ from bough.sweeps.columns import (clear_columns, empty_columns, factor_columns, 
                                   store_blocks, takes)
 from bough.sweeps.composite import gather_mass_matrix
 from bough.sweeps.derivative import ORDER_N, accelerations
-from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, modal_accelerated, mode_rows, node_shapes
+from bough.sweeps.modal import gather_modal_forces
+from bough.sweeps.modes import body_attitude, flex_of, modal_accelerated, mode_rows, signed_shapes
 from bough.sweeps.tree_motion import (MOTION, body_wrench, hinge_attitude, hinge_row, load_motion, move_outward, record_of,
                                       sines_of, vdot_motion)
 from bough.sweeps.pairs import add_springs, speed_row
@@ -120,15 +120,8 @@ def scatter_listed(lane, plan, pars, ws, base, route, pack):
 
 
 @leaf
-def store_three(quads, base, at, u):
-    """Three speeds."""
-    store(quads, base, at, u[0])
-    store(quads, base, at + 3, u[1])
-    store(quads, base, at + 6, u[2])
-
-
-@leaf
 def add_three(quads, base, at, u):
+    """Add to the packs of three speeds."""
     accumulate(quads, base, at, u[0])
     accumulate(quads, base, at + 3, u[1])
     accumulate(quads, base, at + 6, u[2])
@@ -137,54 +130,33 @@ def add_three(quads, base, at, u):
 @leaf
 def project_tangents(lane, plan, pars, ws, base, row, k, wrench, at):
     """Tangents of tau = H f for a hinge on the list, into B: the packs of its speeds are three apart."""
-    quads, kind, (m, force) = quads_of(base), read(plan, row + f.KIND), wrench
-    attitude = read(plan, row + f.RECORD) + f.ATTITUDE
-    if kind == REVOLUTE:
-        store(quads, base, at, tangent_of(dot(load_axis(lane, ws, attitude), m)))
-    elif kind == PRISMATIC:
-        store(quads, base, at, tangent_of(dot(load_axis(lane, ws, attitude), force)))
-    elif kind == SPHERICAL:
-        store_three(quads, base, at, tangents3(unrotate(load9(lane, ws, attitude), m)))
-    elif kind == FREE:
-        store_three(quads, base, at, tangents3(unrotate(hinge_attitude(pars, k), force)))
-        store_three(quads, base, at + 9, tangents3(unrotate(load9(lane, ws, attitude), m)))
+    kind, tau = read(plan, row + f.KIND), read(plan, row + f.TAU)                       # the torques of the duals are not used
+    hinge_project(lane, kind, hinge_attitude(pars, k), wrench, ws, read(plan, row + f.RECORD) + f.ATTITUDE, tau)
+    for i in range(n_speeds(kind)):
+        store(quads_of(base), base, at + 3*i, tangent_of(load(lane, ws, tau + i)))
 
 
 @flexible_only(otherwise=lambda lane, plan, ws, base, row, wrench, at: wrench)
 def modal_tangents(lane, plan, ws, base, row, wrench, at):
     """modal_project for a hinge on the list; the tangents of the modal forces go to B."""
-    quads, (flex, n) = quads_of(base), flex_of(plan, row)
-    rows, length, _, at_z = mode_rows(lane, plan, flex, n)
-    C = body_attitude(lane, plan, ws, flex)
-    if read(plan, row + f.KIND) == NODE:
-        f_b, shapes = unrotate_spatial(C, wrench), node_shapes(plan, row)[0]
+    wrench = gather_modal_forces(lane, plan, ws, row, wrench)
+    if read(plan, row + f.KIND) == MODAL:
+        flex, n = flex_of(plan, row)
+        rows, length, _, at_z = mode_rows(lane, plan, flex, n)
         for j in range(n):
-            accumulate(lane, ws, rows + length*j + at_z, spatial_dot(load_spatial(lane, ws, shapes + 6*j), f_b))
-        return wrench
-    wrench = add(wrench, rotate_spatial(C, load_spatial(lane, ws, read(plan, flex + f.FLEX_WS) + f.MODAL_WRENCH)))
-    f_b, moves, shapes = unrotate_spatial(C, wrench), read(plan, flex + f.INBOARD_MOVES), inboard_shapes(lane, plan, flex)
-    for j in range(n):
-        force = load(lane, ws, rows + length*j + at_z)
-        if moves:
-            force = force - spatial_dot(load_spatial(lane, ws, shapes + 6*j), f_b)
-        store(quads, base, at + 3*j, tangent_of(force))
+            store(quads_of(base), base, at + 3*j, tangent_of(load(lane, ws, rows + length*j + at_z)))
     return wrench
 
 
 @flexible_only
 def add_modal_share(lane, plan, base, route, row, change, B):
     """Contribution of a wrench to the modal forces of a body on the path."""
-    one, quads, (flex, n) = single_of(lane), quads_of(base), flex_of(plan, row)
-    in_body = unrotate_spatial(body_attitude(one, plan, base, flex), change)
+    one, quads, flex = single_of(lane), quads_of(base), read(plan, row + f.FLEX)
+    shapes, sign, n = signed_shapes(one, plan, row)
+    in_body = scale(sign, unrotate_spatial(body_attitude(one, plan, base, flex), change))
     at = B + 3*read(route, read(route, f.COLUMNS_FIRSTS) + read(plan, flex + f.FLEX_HINGE))
-    if read(plan, row + f.KIND) == NODE:
-        shapes = node_shapes(plan, row)[0]
-        for j in range(n):
-            accumulate(quads, base, at + 3*j, spatial_dot(load_spatial(one, base, shapes + 6*j), in_body))
-    elif read(plan, flex + f.INBOARD_MOVES):
-        shapes = inboard_shapes(one, plan, flex)
-        for j in range(n):
-            accumulate(quads, base, at + 3*j, -spatial_dot(load_spatial(one, base, shapes + 6*j), in_body))
+    for j in range(n):
+        accumulate(quads, base, at + 3*j, spatial_dot(load_spatial(one, base, shapes + 6*j), in_body))
 
 
 @leaf
@@ -293,13 +265,6 @@ def place_paths(lane, plan, ws, route):
         store(lane, ws, P + s*width + depth, load(lane, ws, at + read(route, row + f.SPEED_V)))
 
 
-@leaf
-def weigh_columns(lane, plan, pars, ws, route):
-    """Mass matrix of the state in ws, on paths."""
-    gather_mass_matrix(lane, plan, pars, ws)
-    place_paths(lane, plan, ws, route)
-
-
 # ---- kernels -----------------------------------------------------------------------------------------------------------
 @kernel
 def forward_dual_columns(sweep_table, dual_table, plan, pars, tables, t, x, u, route, ws, base, plain, q, v, tau, out):
@@ -318,7 +283,8 @@ def forward_dual_columns(sweep_table, dual_table, plan, pars, tables, t, x, u, r
         vdot_motion(one, plan, of_state, base, MOTION)
         prepare_columns(one, base, route)
         fill_dual_columns(lane, plan, of_state, ws, base, route)
-        weigh_columns(one, plan, of_state, base, route)
+        gather_mass_matrix(one, plan, of_state, base)
+        place_paths(one, plan, base, route)
         add_springs_to_columns(one, plan, of_state, base, route)
         factor_columns(one, base, route)
         solve_columns(one, base, route)
@@ -344,7 +310,8 @@ def inverse_dual_columns(sweep_table, dual_table, plan, pars, tables, t, x, u, v
         vdot_motion(one, plan, of_state, base, MOTION)
         empty_columns(one, base, route)
         fill_dual_columns(lane, plan, of_state, ws, base, route)
-        weigh_columns(one, plan, of_state, base, route)
+        gather_mass_matrix(one, plan, of_state, base)
+        place_paths(one, plan, base, route)
         inertia_columns(one, base, route)
         add_springs_to_columns(one, plan, of_state, base, route)
         store_blocks(one, base, route, out, state, 1.0)

@@ -6,8 +6,8 @@ import numpy as np
 
 from bough.kernels.linker import sweep
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (duals_only, get_lane, get_tangent, load, holds_only, put_lane, put_tangent, read, noinline, store,
-                                 width_of, zero)
+from bough.kernels.lanes import (add, duals_only, get_lane, get_tangent, holds_only, load, noinline, put_lane, put_tangent, read,
+                                 store, width_of, zero)
 from bough.sweeps import fields as f
 
 
@@ -53,38 +53,24 @@ def piece_at(tables, term, t, t_piece):
 
 @leaf
 def term_at(tables, term, t, t_piece):
-    """Position, rate and acceleration of one term of a motion, by Horner's rule for a polynomial and its derivatives."""
+    """Position, rate, acceleration and jerk of one term of a motion, by Horner's rule for a polynomial and its derivatives."""
     piece, s = piece_at(tables, term, t, t_piece)
-    q, v, a = 0.0, 0.0, 0.0                                                 # a: half the second derivative
+    q, v, a, j = 0.0, 0.0, 0.0, 0.0                                         # a: half the second derivative, j: a sixth of the third
     for i in range(int(read(tables, term + f.TERM_DEGREE)) + 1, 0, -1):
+        j = j*s + a
         a = a*s + v
         v = v*s + q
         q = q*s + read(tables, piece + i)
-    return q, v, 2.0*a
+    return q, v, 2.0*a, 6.0*j
 
 
 @leaf
 def motion_at(tables, motion, terms, t, t_piece):
-    """Position, rate and acceleration of a motion: the sum of its terms."""
-    origin, q, v, a = read(tables, motion + f.MOTION_ORIGIN), read(tables, motion + f.MOTION_OFFSET), 0.0, 0.0
+    """Position, rate, acceleration and jerk of a motion: the sum of its terms."""
+    origin, found = read(tables, motion + f.MOTION_ORIGIN), (read(tables, motion + f.MOTION_OFFSET), 0.0, 0.0, 0.0)
     term = motion + f.MOTION_HEAD
     for _ in range(terms):
-        dq, dv, da = term_at(tables, term, t - origin, t_piece - origin)
-        q, v, a = q + dq, v + dv, a + da
-        term = term + f.TERM_HEAD + f.MOTION_PIECE*int(read(tables, term + f.TERM_PIECES))
-    return q, v, a
-
-
-@leaf
-def jerk_at(tables, motion, terms, t, t_piece):
-    """Rate of a motion's acceleration."""
-    origin, found, term = read(tables, motion + f.MOTION_ORIGIN), 0.0, motion + f.MOTION_HEAD
-    for _ in range(terms):
-        piece, s = piece_at(tables, term, t - origin, t_piece - origin)
-        jerk = 0.0
-        for i in range(int(read(tables, term + f.TERM_DEGREE)), 2, -1):
-            jerk = jerk*s + i*(i - 1)*(i - 2)*read(tables, piece + 1 + i)
-        found = found + jerk
+        found = add(found, term_at(tables, term, t - origin, t_piece - origin))
         term = term + f.TERM_HEAD + f.MOTION_PIECE*int(read(tables, term + f.TERM_PIECES))
     return found
 
@@ -96,9 +82,9 @@ def move_in_time(lane, plan, tables, ws, row, with_state):
     motion, terms = read(plan, row + f.HOLD_MOTION), read(plan, row + f.HOLD_TERMS)
     for i in range(width_of(lane)):
         t, t_piece, dt = get_lane(lane, ws, time, i), get_lane(lane, ws, time + 1, i), get_tangent(lane, ws, time, i)
-        put_tangent(lane, ws, given, i, dt*jerk_at(tables, motion, terms, t, t_piece))
+        _, v, a, jerk = motion_at(tables, motion, terms, t, t_piece)
+        put_tangent(lane, ws, given, i, dt*jerk)
         if with_state:
-            _, v, a = motion_at(tables, motion, terms, t, t_piece)
             put_tangent(lane, ws, read(plan, row + f.HOLD_Q), i, dt*v)
             put_tangent(lane, ws, read(plan, row + f.HOLD_V), i, dt*a)
 
@@ -124,7 +110,7 @@ def evaluate_prescribed_motion(lane, plan, tables, ws, with_state):
             for i in range(width_of(lane)):
                 t, t_piece = get_lane(lane, ws, time, i), get_lane(lane, ws, time + 1, i)
                 if t != before or t_piece != before_piece:                  # lanes at the same time share the evaluation
-                    q, v, a = motion_at(tables, read(plan, row + f.HOLD_MOTION), read(plan, row + f.HOLD_TERMS), t, t_piece)
+                    q, v, a, _ = motion_at(tables, read(plan, row + f.HOLD_MOTION), read(plan, row + f.HOLD_TERMS), t, t_piece)
                     before, before_piece = t, t_piece
                 put_lane(lane, ws, given, i, a)
                 if with_state:

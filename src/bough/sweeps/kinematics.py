@@ -4,7 +4,7 @@ A route lists the hinges on the paths from the ground to some frames, inner befo
 frames are fixed in bodies of the route's hinges.  Accelerations do not include gravity.
 """
 from bough.kernels.algebra import IDENTITY, ZERO, compose, cross, rotate, rotate_spatial, shift_motion
-from bough.kernels.hinges import FREE, MODAL, NODE, hinge_add, hinge_column, n_speeds
+from bough.kernels.hinges import FREE, MODAL, hinge_add, hinge_column, n_speeds
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (add, flexible_only, load3, load9, load_spatial, noinline, read, read3, read9, scale,
                                  store, sub, zero)
@@ -12,8 +12,8 @@ from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.blocks import load_strided, store_strided
 from bough.sweeps.closures import point_acceleration
-from bough.sweeps.modes import (body_attitude, flex_of, inboard_shapes, modal_add, modal_row, modal_speeds,
-                                node_shapes, shape_motion, shape_rate, with_modal_bias)
+from bough.sweeps.modes import (body_attitude, modal_add, modal_row, modal_speeds, shape_motion, shape_rate, signed_shapes,
+                                with_modal_bias)
 from bough.sweeps.tree_motion import compute_sines, hinge_attitude, hinge_row, load_motion, move_outward, record_of, sines_of
 from bough.sweeps.schema import frame_blocks
 
@@ -169,13 +169,8 @@ def moved_column(H, H_rate, arm, rate):
 @flexible_only
 def fill_modal_columns(lane, plan, ws, row, arm, to):
     """Columns of a body's modes: shapes of a node on the route, less those of the inboard node."""
-    flex, n = flex_of(plan, row)
+    flex, (shapes, sign, n) = read(plan, row + f.FLEX), signed_shapes(lane, plan, row)
     C, first = body_attitude(lane, plan, ws, flex), column_start(plan, modal_row(plan, flex), to)
-    shapes, sign = inboard_shapes(lane, plan, flex), -1.0
-    if read(plan, row + f.KIND) == NODE:
-        shapes, sign = node_shapes(plan, row)[0], 1.0
-    elif read(plan, flex + f.INBOARD_MOVES) == 0:
-        n = 0
     for j in range(n):
         shape = rotate_spatial(C, load_spatial(lane, ws, shapes + 6*j))
         before = load_strided(lane, ws, first + j, read(plan, f.NV))         # of the other node of the body
@@ -185,13 +180,9 @@ def fill_modal_columns(lane, plan, ws, row, arm, to):
 @flexible_only
 def fill_modal_column_rates(lane, plan, pars, ws, row, arm, rate, to):
     """Rates of these columns: shapes rotate with the body, and change with its deformation."""
-    flex, n = flex_of(plan, row)
+    flex, (_, sign, n) = read(plan, row + f.FLEX), signed_shapes(lane, plan, row)
     C, first = body_attitude(lane, plan, ws, flex), column_start(plan, modal_row(plan, flex), to)
-    omega, sign = load3(lane, ws, read(plan, modal_row(plan, flex) + f.RECORD) + f.RATE), -1.0
-    if read(plan, row + f.KIND) == NODE:
-        sign = 1.0
-    elif read(plan, flex + f.INBOARD_MOVES) == 0:
-        n = 0
+    omega = load3(lane, ws, read(plan, modal_row(plan, flex) + f.RECORD) + f.RATE)
     motion = shape_motion(lane, plan, pars, ws, row)
     for j in range(n):
         shape, change = shape_rate(lane, plan, pars, ws, row, j, motion)

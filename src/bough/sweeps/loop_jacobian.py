@@ -3,9 +3,9 @@
     J M^-1 J^T lambda = -(J M^-1 (tau - h) + gamma)         M = U^T D U, all from the factors of M
 """
 from bough.kernels.algebra import shift_wrench, spatial_dot, unrotate_spatial
-from bough.kernels.hinges import MODAL, NODE, hinge_column, n_speeds
+from bough.kernels.hinges import MODAL, hinge_column, n_speeds
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, any_negative, load, load3, load9, load_spatial, flexible_only, loops_only, read,
+from bough.kernels.lanes import (accumulate, any_negative, load, load3, load9, load_spatial, flexible_only, loops_only, read, scale,
                                  store, zero)
 from bough.sweeps.schema import dense_method
 from bough.sweeps.blocks import NOTHING, back_substitute_dense, factor_dense, load_strided
@@ -14,7 +14,7 @@ from bough.sweeps.couplings import balance_couplings, coupling_jacobian, couplin
 from bough.sweeps import fields as f
 from bough.sweeps.fronts import exchange, restore_order, set_limits
 from bough.sweeps.held import zero_prescribed_columns
-from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, modal_row, node_shapes
+from bough.sweeps.modes import body_attitude, modal_row, signed_shapes
 from bough.sweeps.tree_motion import hinge_attitude, hinge_row
 
 
@@ -54,19 +54,12 @@ def store_entry(lane, ws, at, mirror, entry):
 @flexible_only
 def project_path_on_modes(lane, plan, ws, row, X, to, mirror):
     """Components along the modes: shapes of a node, less those of the inboard node."""
-    flex, n = flex_of(plan, row)
+    flex, (shapes, sign, n) = read(plan, row + f.FLEX), signed_shapes(lane, plan, row)
     first = read(plan, modal_row(plan, flex) + f.TAU) - read(plan, f.WS_U)
-    X_b = unrotate_spatial(body_attitude(lane, plan, ws, flex), X)
-    if read(plan, row + f.KIND) == NODE:
-        shapes = node_shapes(plan, row)[0]
-        for i in range(n):
-            entry = load(lane, ws, to + first + i) + spatial_dot(load_spatial(lane, ws, shapes + 6*i), X_b)
-            store_entry(lane, ws, to + first + i, mirrored(plan, mirror, first + i), entry)
-    elif read(plan, flex + f.INBOARD_MOVES):
-        shapes = inboard_shapes(lane, plan, flex)
-        for i in range(n):
-            entry = load(lane, ws, to + first + i) - spatial_dot(load_spatial(lane, ws, shapes + 6*i), X_b)
-            store_entry(lane, ws, to + first + i, mirrored(plan, mirror, first + i), entry)
+    X_b = scale(sign, unrotate_spatial(body_attitude(lane, plan, ws, flex), X))
+    for i in range(n):
+        entry = load(lane, ws, to + first + i) + spatial_dot(load_spatial(lane, ws, shapes + 6*i), X_b)
+        store_entry(lane, ws, to + first + i, mirrored(plan, mirror, first + i), entry)
 
 
 @leaf

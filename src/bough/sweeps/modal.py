@@ -13,7 +13,7 @@ from bough.kernels.lanes import (accumulate, add, load, load3, load_mass, load_s
 from bough.sweeps.blocks import add_products, eliminate_all, store_column
 from bough.sweeps import fields as f
 from bough.sweeps.modes import (body_attitude, body_parameters, flex_of, inboard_shapes, modal_add, modal_row, mode_rows,
-                                node_shapes)
+                                node_shapes, signed_shapes)
 from bough.sweeps.tree_motion import hinge_row
 
 
@@ -171,26 +171,31 @@ def modal_accelerate(lane, plan, ws, row, A):
 
 
 # ---- inward: wrenches ------------------------------------------------------------------------------------------------------
+@leaf
+def gather_modal_forces(lane, plan, ws, row, wrench):
+    """Add the components of a wrench along the modes to the modal forces; returns the wrench, which at a MODAL hinge includes the
+    body's own."""
+    flex, (shapes, sign, n) = read(plan, row + f.FLEX), signed_shapes(lane, plan, row)
+    rows, length, _, at_z = mode_rows(lane, plan, flex, read(plan, flex + f.MODES))
+    C = body_attitude(lane, plan, ws, flex)
+    if read(plan, row + f.KIND) == MODAL:
+        wrench = add(wrench, rotate_spatial(C, load_spatial(lane, ws, read(plan, flex + f.FLEX_WS) + f.MODAL_WRENCH)))
+    f_b = scale(sign, unrotate_spatial(C, wrench))
+    for j in range(n):
+        accumulate(lane, ws, rows + length*j + at_z, spatial_dot(load_spatial(lane, ws, shapes + 6*j), f_b))
+    return wrench
+
+
 @flexible_only(otherwise=lambda lane, plan, ws, row, wrench: wrench)
 def modal_project(lane, plan, ws, row, wrench):
     """hinge_project for the kinds MODAL and NODE: modal forces in place of vdot; returns the wrench including the body's own
     [B 3]."""
-    flex, n = flex_of(plan, row)
-    rows, length, _, at_z = mode_rows(lane, plan, flex, n)
-    C = body_attitude(lane, plan, ws, flex)
-    if read(plan, row + f.KIND) == NODE:
-        f_b, shapes = unrotate_spatial(C, wrench), node_shapes(plan, row)[0]
+    wrench = gather_modal_forces(lane, plan, ws, row, wrench)
+    if read(plan, row + f.KIND) == MODAL:
+        flex, n = flex_of(plan, row)
+        rows, length, _, at_z = mode_rows(lane, plan, flex, n)
         for j in range(n):
-            accumulate(lane, ws, rows + length*j + at_z, spatial_dot(load_spatial(lane, ws, shapes + 6*j), f_b))
-        return wrench
-    wrench = add(wrench, rotate_spatial(C, load_spatial(lane, ws, read(plan, flex + f.FLEX_WS) + f.MODAL_WRENCH)))
-    f_b, vdot = unrotate_spatial(C, wrench), read(plan, row + f.VDOT)
-    moves, shapes = read(plan, flex + f.INBOARD_MOVES), inboard_shapes(lane, plan, flex)
-    for j in range(n):
-        force = load(lane, ws, rows + length*j + at_z)
-        if moves:
-            force = force - spatial_dot(load_spatial(lane, ws, shapes + 6*j), f_b)
-        store(lane, ws, vdot + j, force)
+            store(lane, ws, read(plan, row + f.VDOT) + j, load(lane, ws, rows + length*j + at_z))
     return wrench
 
 

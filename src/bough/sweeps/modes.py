@@ -144,6 +144,16 @@ def node_shapes(plan, row):
     return read(plan, row + f.NODE_WS) + f.NODE_SHAPES, read(plan, read(plan, row + f.FLEX) + f.NODE_ROOM)
 
 
+@leaf
+def signed_shapes(lane, plan, row):
+    """Shapes in ws that move the end of a hinge relative to its start, their sign and number: those of a NODE; of a MODAL hinge,
+    minus those of the inboard node, if the modes move it."""
+    flex, n = flex_of(plan, row)
+    if read(plan, row + f.KIND) == NODE:
+        return node_shapes(plan, row)[0], 1.0, n
+    return inboard_shapes(lane, plan, flex), -1.0, n*read(plan, flex + f.INBOARD_MOVES)
+
+
 # ---- outward: motion ----------------------------------------------------------------------------------------------
 @leaf
 def inboard_move(lane, plan, pars, ws, row, F, r, omega):

@@ -223,6 +223,18 @@ def applied_forces(lane, plan, pars, ws):
 
 
 @leaf
+def subtract_from_roots(lane, plan, pars, ws, entry, offset, u):
+    """Subtract a vector, along the axes of the roots' translations, from their numbers at `entry` of plan plus an offset."""
+    for j in range(read(plan, f.N_ROOTS)):
+        row, k = root_row(plan, j)
+        at = read(plan, row + entry) + offset
+        if read(plan, row + f.KIND) == FREE:
+            store(lane, ws, at, sub(load3(lane, ws, at), unrotate(hinge_attitude(pars, k), u)))
+        else:
+            accumulate(lane, ws, at, -dot(load_axis(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE), u))
+
+
+@leaf
 def place_bodies(lane, plan, ws, positions):
     """Positions of all hinges from the mass center."""
     store(lane, ws, positions, ZERO)
@@ -266,28 +278,15 @@ def apply_orbit(lane, plan, pars, ws):
 def take_mean_from_roots(lane, plan, pars, ws):
     """Forward dynamics: subtract the mean acceleration of the tree, which belongs to the orbit, from the roots."""
     noinline()
-    a = load3(lane, ws, read(plan, f.WS_MEAN))
-    for j in range(read(plan, f.N_ROOTS)):
-        row, k = root_row(plan, j)
-        vdot = read(plan, row + f.VDOT)
-        if read(plan, row + f.KIND) == FREE:
-            store(lane, ws, vdot, sub(load3(lane, ws, vdot), unrotate(hinge_attitude(pars, k), a)))
-        else:
-            accumulate(lane, ws, vdot, -dot(load_axis(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE), a))
+    subtract_from_roots(lane, plan, pars, ws, f.VDOT, 0, load3(lane, ws, read(plan, f.WS_MEAN)))
     shift_roots(lane, plan, pars, ws)
 
 
 @tanks_only
 def shift_roots(lane, plan, pars, ws):
     """Correct q' for the motion of the mass center (the origin of positions) due to propellant flow [B 94]."""
-    moved, to_rate = load3(lane, ws, read(plan, f.WS_MEAN) + 3), read(plan, f.WS_XDOT) - read(plan, f.WS_X)
-    for j in range(read(plan, f.N_ROOTS)):
-        row, k = root_row(plan, j)
-        rate = read(plan, row + f.Q) + to_rate
-        if read(plan, row + f.KIND) == FREE:
-            store(lane, ws, rate, sub(load3(lane, ws, rate), unrotate(hinge_attitude(pars, k), moved)))
-        else:
-            accumulate(lane, ws, rate, -dot(load_axis(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE), moved))
+    to_rate = read(plan, f.WS_XDOT) - read(plan, f.WS_X)
+    subtract_from_roots(lane, plan, pars, ws, f.Q, to_rate, load3(lane, ws, read(plan, f.WS_MEAN) + 3))
 
 
 @sweep

@@ -26,8 +26,8 @@ from bough.integrate.compiled.stepping import (HEADER, INSIDE, LAST_IS_FIRST, PO
                                                saved_at, set_time, stages_of, steered_by, take_step)
 from bough import sweeps
 from bough.kernels.jit import kernel, leaf
-from bough.kernels.lanes import (align_stack, duals_only, get_lane, implicit_lanes_of, lanes_of, load, parameters_of, pointer_to,
-                                 put_lane, read, store, width_of)
+from bough.kernels.lanes import (align_stack, get_lane, implicit_lanes_of, lanes_of, load, parameters_of, pointer_to, put_lane,
+                                 read, store, width_of)
 from bough.sweeps import fields as f
 from bough.sweeps.derivative import CLOUD, DENSE, ORDER_N
 from bough.sweeps.blocks import store_rows, n_groups, load_rows
@@ -89,24 +89,9 @@ def record(lane, model, stepper, rows, group, sample, t, ws):
     plan, _, _ = model
     set_time(lane, plan, stepper, ws, t, t)
     evaluate_law(lane, model, stepper, ws)
-    store_sample(lane, rows, 0, group, sample, ws, read(plan, f.WS_X), read(plan, f.N_X))
-    store_sample(lane, rows, 1, group, sample, ws, controls_at(plan, stepper), read(plan, f.N_U))
-
-
-def store_values(lane, rows, part, group, sample, ws, at, n):
-    if part == 0:
-        store_rows(lane, rows[2], group, sample*n, ws, at, n)
-    else:
-        store_rows(lane, rows[3], group, sample*n, ws, at, n)
-
-
-@duals_only(otherwise=store_values)
-def store_sample(lane, rows, part, group, sample, ws, at, n):
-    """Entries of the state (part 0) or the controls (part 1); duals with their derivatives, two rows further."""
-    if part == 0:
-        sweeps.tangents.store_along(lane, rows[2], rows[4], group, sample*n, ws, at, n)
-    else:
-        sweeps.tangents.store_along(lane, rows[3], rows[5], group, sample*n, ws, at, n)
+    nx, nu = read(plan, f.N_X), read(plan, f.N_U)
+    store_rows(lane, rows[2], group, sample*nx, ws, read(plan, f.WS_X), nx)
+    store_rows(lane, rows[3], group, sample*nu, ws, controls_at(plan, stepper), nu)
 
 
 @leaf
