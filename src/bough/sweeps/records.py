@@ -79,7 +79,7 @@ FLEXIBLE = Record(
     Field("SPINS", "mean rates of second order of points that turn, 0 to 3"),
     Field("FLEX_COLUMNS", "columns of a front in the rows of its modes"),
     prefix="FLEX_", written="compile.assemble",
-    read="sweeps.modes, modal, fronts, composite, closures, loop_jacobian, calls, orbit")
+    read="sweeps.modes, modal, fronts, composite, closures, calls, orbit")
 
 ANGLE_RUN = Record(
     "angle run", "plan", "consecutive coordinates, most of them angles, whose sines are computed together",
