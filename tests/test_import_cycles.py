@@ -83,7 +83,7 @@ def test_what_is_used_first_is_seen():
     known = modules()
     for name, needs in {"bough.model.linear_calls": "bough.analyze.linear.call_arguments",
                         "bough.integrate.run": "bough.integrate.mounted_run", "bough.sweeps.derivative": "bough.sweeps.cloud",
-                        "bough.compile.layout": "bough.compile.element_tables"}.items():
+                        "bough.compile.workspace_layout": "bough.compile.element_tables"}.items():
         assert needs in needed(name, known[name], known, True)
 
 

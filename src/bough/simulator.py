@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.analyze.signals import input_entries
-from bough.compile.batch import direct, lanes_for, linked
 from bough.compile.coordinates import member_of
+from bough.compile.kernel_calls import direct, lanes_for, linked
 from bough.compile.layout import Floats, State
 from bough.describe import System
 from bough.describe.numeric import shown

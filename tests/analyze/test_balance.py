@@ -4,7 +4,7 @@ import pytest
 
 import bough
 from bough.analyze.balance import SHARE, balance
-from bough.compile.batch import choosing
+from bough.compile.kernel_calls import choosing
 from bough.kernels.lanes import ONE
 from tests.support.plain_run import loaded_systems, looped_system
 from tests.support.random_systems import random_state, random_system

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from bough.compile.hold_tables import breaks, motion_at, motion_rows
+from bough.compile.motion_tables import breaks, motion_at, motion_rows
 from bough.describe import Constant, Harmonics, Move, Pieces, Polynomial, Rate, Spline, TimeTable
 from tests.support.described_systems import pieces
 from tests.support.tolerance import CANCELLING, FORMULA

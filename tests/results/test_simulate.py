@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import bough
-import bough.compile.batch
 import bough.compile.compiled_model
+import bough.compile.kernel_calls
 import bough.files
 import bough.integrate.compiled_steps
 import bough.results.panels
 import bough.results.quantities
 import bough.simulation
-from bough.compile.batch import linked
+from bough.compile.kernel_calls import linked
 from tests.support.mechanisms import four_bar
 from tests.support.result_runs import craft_run, pendulum, pendulum_batch
 
@@ -45,7 +45,7 @@ def test_few_samples_are_evaluated_one_by_one_and_many_in_lanes(monkeypatch):
     options = {"until": 0.1, "dt": 1e-2, "record": ["acceleration", "reactions", "energy"]}
     few = bough.simulate(pendulum(), **options).data
     assert used == {1}
-    monkeypatch.setattr(bough.compile.batch, "MANY", 5)
+    monkeypatch.setattr(bough.compile.kernel_calls, "MANY", 5)
     used.clear()
     many = bough.simulate(pendulum(), **options).data
     assert used == {2}

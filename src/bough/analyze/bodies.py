@@ -10,17 +10,11 @@ from numpy.typing import ArrayLike
 from bough import analyze
 from bough import compile as builders
 from bough.analyze.body_motion import motion_call, route_to
-from bough.compile.batch import (
-    Array,
-    Batch,
-    check_node,
-    finite,
-    rows,
-    run,
-)
+from bough.compile.batch import Array, Batch, check_node, finite, rows
 from bough.compile.cloud_tables import second_moments
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.coordinates import coordinate_place
+from bough.compile.kernel_calls import run
 from bough.compile.layout import Floats
 from bough.compile.loop_tables import coordinate, free_motions
 from bough.describe import CentralGravity, Coupling, Frame, System

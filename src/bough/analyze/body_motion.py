@@ -9,20 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough import sweeps
-from bough.compile.batch import (
-    Batch,
-    Place,
-    Prepared,
-    PreparedPlaces,
-    check_node,
-    finite,
-    group_parameters,
-    linked,
-    rows,
-    run,
-    workspace,
-)
+from bough.compile.batch import Batch, Place, check_node, finite, rows
 from bough.compile.compiled_model import CompiledModel
+from bough.compile.kernel_calls import Prepared, PreparedPlaces, group_parameters, linked, run, workspace
 from bough.compile.layout import Floats
 from bough.compile.loop_tables import frame_attachment
 from bough.compile.partition import Partition

@@ -16,8 +16,9 @@ from bough.analyze.equations_of_motion import Accelerations, check_finite, room_
 from bough.analyze.output_derivatives import DESCRIBED, OutputsAlong, described_share, is_swept
 from bough.analyze.parameters import parameter, table_directions, unshared
 from bough.analyze.signals import known_outputs, outputs
-from bough.compile.batch import Batch, dual_parameters, linked, run, workspace
+from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
+from bough.compile.kernel_calls import dual_parameters, linked, run, workspace
 from bough.compile.layout import Floats
 from bough.compile.tables import Tables
 from bough.describe import System

@@ -12,8 +12,9 @@ from bough.analyze.derivatives import Directions, Rows, directional, rows_along
 from bough.analyze.equations_of_motion import check_finite, forward, inverse, mass_matrices
 from bough.analyze.parameters import parameter
 from bough.analyze.partials import answer_length, applies, forward_call, inverse_call, partials
-from bough.compile.batch import Batch, direct, finite
+from bough.compile.batch import Batch, finite
 from bough.compile.compiled_model import CompiledModel
+from bough.compile.kernel_calls import direct
 from bough.compile.layout import Floats
 from bough.describe.parts.port import ports_of
 from bough.kernels.lanes import GIVEN, PLAIN

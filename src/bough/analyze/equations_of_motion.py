@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bough import analyze, sweeps
-from bough.compile.batch import Batch, Prepared, finite, run
+from bough.compile.batch import Batch, finite
 from bough.compile.cloud_tables import mostly_given
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.coordinates import sticking
+from bough.compile.kernel_calls import Prepared, run
 from bough.compile.layout import Floats
 from bough.errors import StateError, similar
 

@@ -9,9 +9,10 @@ from bough.analyze.equations_of_motion import inverse
 from bough.analyze.loop_forces import balancing_forces, loop_wrench
 from bough.analyze.loop_rows import SPEED, loop_terms, row_names, row_sizes, row_slices
 from bough.blas import one_thread
-from bough.compile.batch import Batch, call, group_parameters, workspace
+from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.coordinates import holdable
+from bough.compile.kernel_calls import call, group_parameters, workspace
 from bough.compile.layout import Floats
 from bough.compile.loop_tables import REDUNDANT
 from bough.errors import StateError

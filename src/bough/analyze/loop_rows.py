@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.compile.batch import Batch, Prepared, run
+from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
+from bough.compile.kernel_calls import Prepared, run
 from bough.compile.layout import Floats
 from bough.compile.loop_tables import Closure
 from bough.compile.tables import Tables

@@ -18,8 +18,9 @@ from bough.analyze.cuts import read_cut
 from bough.analyze.equations_of_motion import Accelerations
 from bough.analyze.parameters import STENCIL, Parameter
 from bough.analyze.signals import Measured, outputs, state_entry
-from bough.compile.batch import Batch, lanes_for
+from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
+from bough.compile.kernel_calls import lanes_for
 from bough.compile.layout import Floats
 from bough.describe import CentralGravity, Frame
 from bough.describe.parts.port import Output

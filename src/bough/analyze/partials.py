@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from bough.compile.batch import Batch, run, workspace
+from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
+from bough.compile.kernel_calls import run, workspace
 from bough.compile.layout import Floats
 from bough.compile.tables import Tables
 from bough.kernels.hinges import FREE

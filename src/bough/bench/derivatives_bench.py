@@ -9,7 +9,7 @@ from bough.bench import setups
 from bough.bench.compile_cost import KINDS, compile_cost
 from bough.bench.mechanisms import MECHANISMS, flexible_arm
 from bough.bench.setups import States, bent_states, interleaved, random_states, versions
-from bough.compile.batch import direct
+from bough.compile.kernel_calls import direct
 from bough.kernels.lanes import ONE, aligned
 from bough.model import Model
 from bough.peers import installed

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bough.compile.batch import call
+from bough.compile.kernel_calls import call
 from bough.compile.layout import Floats
 from bough.integrate.compiled.loops import KNOWN, REFUSED, STEP, TAKEN, TIME
 from bough.integrate.integration import begin

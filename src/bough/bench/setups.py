@@ -15,7 +15,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from bough.analyze.equations_of_motion import forward_kernel
-from bough.compile.batch import call, linked, workspace
+from bough.compile.kernel_calls import call, linked, workspace
 from bough.errors import BoughError
 from bough.kernels.lanes import FOUR, ONE, Lanes
 from bough.model import Model

@@ -16,8 +16,8 @@ import numpy as np
 from bough.campaign.members import Rows
 from bough.campaign.metrics import Metric
 from bough.campaign.readback import check_tables, read_values
-from bough.compile.batch import direct, group_parameters, linked, workspace
 from bough.compile.coordinates import member_of
+from bough.compile.kernel_calls import direct, group_parameters, linked, workspace
 from bough.compile.layout import Floats
 from bough.errors import BoughError, DescriptionError, nearest
 from bough.integrate.integration import Integration, begin

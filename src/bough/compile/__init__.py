@@ -9,6 +9,7 @@ if TYPE_CHECKING:                       # imported on first use: tables of what 
     from bough.compile import flexible_tables as flexible_tables
     from bough.compile import friction_tables as friction_tables
     from bough.compile import listing as listing
+    from bough.compile import motion_tables as motion_tables
     from bough.compile import mounted_trees as mounted_trees
     from bough.compile import tank_tables as tank_tables
 else:

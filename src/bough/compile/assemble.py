@@ -14,13 +14,14 @@ from bough import compile as builders
 from bough.compile.cloud_tables import base_hinge, cloud_rows, cloud_sums, second_moments
 from bough.compile.coordinates import body_parameters, coordinate_place
 from bough.compile.front_tables import FrontRows, front_rows
-from bough.compile.hold_tables import Hold, HoldTable, hold_table, jumps, piecewise_cubic
-from bough.compile.layout import InputWrench, Layout
+from bough.compile.hold_tables import Hold, HoldTable, hold_table
+from bough.compile.layout import InputWrench
 from bough.compile.loop_tables import REDUNDANT, SINGULAR, frame_attachment, free_rows
 from bough.compile.partition import Partition, Pull, partition
 from bough.compile.sections import Contents, Place
 from bough.compile.signal_tables import feeds, output_places, path_hinges, placed_inputs
 from bough.compile.tables import Tables
+from bough.compile.workspace_layout import WorkspaceLayout
 from bough.describe import CentralGravity, Frame, System, TimeTable
 from bough.describe.parts import PARTS
 from bough.kernels.hinges import FREE, MODAL, NODE, PRISMATIC, REVOLUTE, WELD
@@ -45,7 +46,7 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
     `kept`; `compliant`: couplings that give way have rows in the fronts, too."""
     nodes = used_nodes(system, inputs, every=keep_welds)
     parts = partition(system, body_parameters(system, changes), keep_welds, nodes, kept)
-    lay = Layout(system, parts, inputs, law_states, running, compliant, loop_motions)
+    lay = WorkspaceLayout(system, parts, inputs, law_states, running, compliant, loop_motions)
     constants, time_tables = gather_inputs(system, lay)
     data = Contents("tables")
     data.put("time tables", [pieces.ravel() for _, pieces in time_tables])
@@ -63,7 +64,7 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
                           tanks=bool(system.tanks)),
         sections={"plan": plan.places, "pars": pars.places, "tables": data.places, "ws": lay.ws.places},
         parts=parts, fronts=lay.fronts, n_u=lay.nu, first_input_wrench=lay.first_input,
-        jumps=np.unique(np.concatenate([np.zeros(0), *(jumps(pieces) for _, pieces in time_tables)])),
+        jumps=np.unique(np.concatenate([np.zeros(0), *(builders.motion_tables.jumps(pieces) for _, pieces in time_tables)])),
         knots=np.unique(np.concatenate([np.zeros(0), *(pieces[:, 0] for _, pieces in time_tables)])),
         holds=holds, stops=tuple(system.stops),
         outputs=output_places(system, lay.x, lay.outputs_at, lay.elements_at, lay.outputs))
@@ -73,8 +74,9 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
     return tables
 
 
-def fill_records(system: System, parts: Partition, lay: Layout, inputs: Sequence[InputWrench], constants: NDArray[np.float64],
-                 time_tables: TimeTables, holds: HoldTable, tanks: tuple[Rows, Numbers]) -> tuple[Contents, Contents]:
+def fill_records(system: System, parts: Partition, lay: WorkspaceLayout, inputs: Sequence[InputWrench],
+                 constants: NDArray[np.float64], time_tables: TimeTables, holds: HoldTable,
+                 tanks: tuple[Rows, Numbers]) -> tuple[Contents, Contents]:
     """All sections of plan and pars, in the order of `sweeps.records`."""
     plan, pars = Contents("plan"), Contents("pars")
 
@@ -143,7 +145,7 @@ def used_nodes(system: System, inputs: Sequence[InputWrench], *, every: bool) ->
     return nodes
 
 
-def header(lay: Layout, parts: Partition, plan: Contents, pars: Contents, constants: NDArray[np.float64]) -> list[int]:
+def header(lay: WorkspaceLayout, parts: Partition, plan: Contents, pars: Contents, constants: NDArray[np.float64]) -> list[int]:
     """Entries of plan's header: sizes, and starts of sections."""
     coupled, fronts = any(closure.terms for closure in lay.fronts.closures), lay.ws.places["fronts"].size
     fronts += lay.ws.places["front gains"].size*coupled
@@ -187,7 +189,7 @@ class FlexibleRows:
 
     Identical bodies share their parameters: a chain of equal links then stays in the first-level cache."""
 
-    def __init__(self, parts: Partition, lay: Layout, at: int, par_at: int):
+    def __init__(self, parts: Partition, lay: WorkspaceLayout, at: int, par_at: int):
         self.rows: Rows = []
         self.numbers: Numbers = []
         self.row_at: dict[int, int] = {}                                # by hinge, in plan
@@ -210,7 +212,7 @@ class FlexibleRows:
             else:
                 self.row_at[k] = self.row_at[hinge.inner]
 
-    def row(self, k: int, body: "FlexibleBody", form: "ModalForm", lay: Layout) -> list[int]:
+    def row(self, k: int, body: "FlexibleBody", form: "ModalForm", lay: WorkspaceLayout) -> list[int]:
         return r.FLEXIBLE.row(
             hinge=k, modes=body.n_modes, par=self.par_at[k], ws=lay.modes_at[k], room=lay.rooms[k],
             node_room=lay.scratch, has_pairs=form.pairs,
@@ -218,7 +220,8 @@ class FlexibleRows:
             carried=body.carried.count, spins=form.spins, columns=lay.fronts.columns(k))
 
 
-def hinge_rows(parts: Partition, lay: Layout, flexible: FlexibleRows, fronts: FrontRows, changing: Mapping[int, int]) -> Rows:
+def hinge_rows(parts: Partition, lay: WorkspaceLayout, flexible: FlexibleRows, fronts: FrontRows,
+               changing: Mapping[int, int]) -> Rows:
     rows = []
     for k, hinge in enumerate(parts.hinges):
         massive = hinge.kind != MODAL and bool(hinge.mass.any() or hinge.inertia.any())  # MODAL: in its integrals
@@ -244,7 +247,7 @@ def angle_runs(parts: Partition) -> Rows:
 
 
 # ---- loads ----------------------------------------------------------------------------------------------
-def spring_rows(system: System, parts: Partition, lay: Layout) -> tuple[Rows, Numbers]:
+def spring_rows(system: System, parts: Partition, lay: WorkspaceLayout) -> tuple[Rows, Numbers]:
     """Springs and dampers of joints, then stops, which are inactive at first."""
     rows, pars = Rows(), Numbers()
     local = {hinge.v for hinge in parts.hinges[1:] if hinge.kind in (REVOLUTE, PRISMATIC)}
@@ -264,7 +267,7 @@ def spring_rows(system: System, parts: Partition, lay: Layout) -> tuple[Rows, Nu
     return rows, pars
 
 
-def wheel_rows(system: System, parts: Partition, lay: Layout) -> tuple[Rows, Numbers]:
+def wheel_rows(system: System, parts: Partition, lay: WorkspaceLayout) -> tuple[Rows, Numbers]:
     rows, pars = Rows(), Numbers()
     for j, wheel in enumerate(system.wheels.values()):
         attachment, speed = parts.attachment(wheel.body, wheel.node), lay.nq + lay.nv + j
@@ -289,7 +292,7 @@ def root_slides(parts: Partition) -> list[int]:
     return sorted(slides - {0} | {k for k, hinge in enumerate(parts.hinges) if hinge.kind == FREE})
 
 
-def wrench_rows(system: System, parts: Partition, lay: Layout, inputs: Sequence[InputWrench]) -> tuple[Rows, Numbers]:
+def wrench_rows(system: System, parts: Partition, lay: WorkspaceLayout, inputs: Sequence[InputWrench]) -> tuple[Rows, Numbers]:
     """Wrenches of the description, those of inputs, then the caller's; wrenches on bodies fixed to the ground are left out."""
     rows, pars = Rows(), Numbers()
     placed = [(w.place, w.frame == "world", False) for w in system.wrenches.values()]
@@ -305,7 +308,7 @@ def wrench_rows(system: System, parts: Partition, lay: Layout, inputs: Sequence[
     return rows, pars
 
 
-def port_rows(system: System, lay: Layout) -> tuple[Rows, Numbers]:
+def port_rows(system: System, lay: WorkspaceLayout) -> tuple[Rows, Numbers]:
     """Targets of inputs."""
     found = list(feeds(system, lay.places, lay.inputs.ports.start, lay.inputs.wrench(len(system.wrenches)).start, lay.rests,
                        lay.inputs.flows.start))
@@ -313,7 +316,7 @@ def port_rows(system: System, lay: Layout) -> tuple[Rows, Numbers]:
             [r.PORT_PARAMETERS.pack(factor=feed.factor) for feed in found])
 
 
-def output_rows(lay: Layout, elements: int, gauges: int) -> Rows:
+def output_rows(lay: WorkspaceLayout, elements: int, gauges: int) -> Rows:
     """Rows of plan and pars; `elements`: start of their rows in plan; `gauges`: start in pars."""
     starts = gauges + np.cumsum([0, *(output.gauge.size for output in lay.outputs)])
     return [r.OUTPUT.row(kind=output.kind, hinge=output.hinge, frame=output.frame, body=output.body,
@@ -322,13 +325,13 @@ def output_rows(lay: Layout, elements: int, gauges: int) -> Rows:
                          to=lay.outputs_at + f.OUTPUT_OUT*i) for i, output in enumerate(lay.outputs)]
 
 
-def gather_inputs(system: System, lay: Layout) -> tuple[NDArray[np.float64], TimeTables]:
+def gather_inputs(system: System, lay: WorkspaceLayout) -> tuple[NDArray[np.float64], TimeTables]:
     """Constants of u, and for each column of a time table its target in ws and its pieces."""
     constants, time_tables = np.zeros(lay.nu), TimeTables()
 
     def put(target: int, value: float | TimeTable, column: int = 0) -> None:
         if isinstance(value, TimeTable):
-            time_tables.append((lay.u + target, piecewise_cubic(value, column)))
+            time_tables.append((lay.u + target, builders.motion_tables.piecewise_cubic(value, column)))
         else:
             constants[target] += value
 

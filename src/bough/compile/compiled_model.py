@@ -9,27 +9,14 @@ from typing import Any, NamedTuple, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bough import compile as builders
 from bough.compile.assemble import build_tables, switched
-from bough.compile.batch import (
-    Batch,
-    Wrenches,
-    array,
-    check_quaternions,
-    group_parameters,
-    lanes_for,
-    linked,
-    motor_rows,
-    port_rows,
-    port_values,
-    rows,
-    run,
-    workspace,
-    wrench_rows,
-)
+from bough.compile.batch import Batch, Wrenches, array, check_quaternions, motor_rows, port_rows, port_values, rows, wrench_rows
 from bough.compile.cloud_tables import cloud_problem
 from bough.compile.connections import Joined, can_change, closed, closed_at_start, connected, moved, reachable, with_moved_joints
 from bough.compile.coordinates import coordinate_places, declared_motions, holdable
-from bough.compile.hold_tables import Hold, breaks, motion_rows, prescribed_motion
+from bough.compile.hold_tables import Hold, prescribed_motion
+from bough.compile.kernel_calls import group_parameters, lanes_for, linked, run, workspace
 from bough.compile.layout import Floats, InputLayout, InputWrench, State, StateLayout, run_states
 from bough.compile.signal_tables import feeds
 from bough.compile.tables import Tables, described_inputs
@@ -291,7 +278,8 @@ class CompiledModel:
             return np.zeros(0)
         coordinates, found = holdable(self.system), list[Floats]()
         for name, (motion, origin) in moving.items():
-            found.append(origin + breaks(motion_rows(coordinates[name].motions[motion]), until - origin))
+            terms = builders.motion_tables.motion_rows(coordinates[name].motions[motion])
+            found.append(origin + builders.motion_tables.breaks(terms, until - origin))
         return np.unique(np.concatenate(found))
 
     # ---- names and places -------------------------------------------------------------------------------------

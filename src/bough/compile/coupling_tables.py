@@ -19,7 +19,7 @@ from bough.sweeps.couplings import APART
 from bough.sweeps.schema import Floats
 
 if TYPE_CHECKING:
-    from bough.compile.layout import Layout
+    from bough.compile.workspace_layout import WorkspaceLayout
 
 BETWEEN = "~"               # mark of elastic teeth watched by a run, between their flanks
 ALIKE = 1e-9                # of the size of a row: what is left of one implied by others
@@ -67,7 +67,7 @@ class CouplingRows(NamedTuple):
     factors: list[Floats]
 
 
-def coupling_rows(system: System, parts: Partition, lay: "Layout") -> CouplingRows:
+def coupling_rows(system: System, parts: Partition, lay: "WorkspaceLayout") -> CouplingRows:
     """Rows of all couplings; an elastic one, or one with play, does not constrain."""
     found, q, v, given, fronts = CouplingRows([], [], [], []), lay.x, lay.x + lay.nq, lay.given, lay.fronts
     running = lay.frictions.stop > lay.frictions.start

@@ -8,9 +8,9 @@ slips in the direction of the speed.
 from collections.abc import Mapping, Sequence
 
 from bough.compile.coordinates import coordinate_place
-from bough.compile.layout import Layout
 from bough.compile.partition import Partition
 from bough.compile.tables import Tables
+from bough.compile.workspace_layout import WorkspaceLayout
 from bough.describe import Friction, System
 from bough.kernels.hinges import PRISMATIC, REVOLUTE
 from bough.sweeps import fields as f
@@ -21,7 +21,7 @@ LAWS = {"sticking": f.SLIDES, "regularized": f.SMOOTH, "dahl": f.BRISTLES, "basi
 MARKS = {">": 1, "<": -1, "=": 0}
 
 
-def friction_rows(system: System, parts: Partition, lay: Layout) -> tuple[list[list[int]], list[Floats]]:
+def friction_rows(system: System, parts: Partition, lay: WorkspaceLayout) -> tuple[list[list[int]], list[Floats]]:
     """Records of plan and pars; in runs each friction has three entries of x."""
     rows, pars = list[list[int]](), list[Floats]()
     hinge_of = {hinge.v: k for k, hinge in enumerate(parts.hinges) if hinge.kind in (REVOLUTE, PRISMATIC)}

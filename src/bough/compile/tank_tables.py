@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from bough.compile.layout import Layout
 from bough.compile.loop_tables import frame_attachment
 from bough.compile.partition import Partition
 from bough.compile.tables import Tables
+from bough.compile.workspace_layout import WorkspaceLayout
 from bough.describe import System, Tank
 from bough.describe.orientation import rotation_matrix
 from bough.sweeps import fields as f
@@ -39,7 +39,7 @@ def in_hinge_axes(tank: Tank, parts: Partition, values: Floats) -> Floats:
     return values
 
 
-def tank_rows(system: System, parts: Partition, lay: Layout, pieces: Sequence[Floats],
+def tank_rows(system: System, parts: Partition, lay: WorkspaceLayout, pieces: Sequence[Floats],
               at: int) -> tuple[list[list[int]], list[Floats]]:
     """Records of plan and pars; `at`: start of the pieces in tables."""
     rows, pars = list[list[int]](), list[Floats]()
@@ -61,7 +61,7 @@ def tank_rows(system: System, parts: Partition, lay: Layout, pieces: Sequence[Fl
     return rows, pars
 
 
-def massive_places(system: System, parts: Partition, lay: Layout) -> dict[int, int]:
+def massive_places(system: System, parts: Partition, lay: WorkspaceLayout) -> dict[int, int]:
     """By hinge of a propellant body, the position of its mass in ws."""
     starts = (f.TANK_FIXED, f.TANK_SLOSHING)
     return {parts.attachments[name].hinge: lay.tanks_at + f.TANK_OUT*j + start for j, tank in enumerate(system.tanks.values())

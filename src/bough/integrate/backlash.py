@@ -8,9 +8,9 @@ it would have to pull.
 import numpy as np
 
 from bough.analyze.impulse import Jump, at_rest, kinetic_energy
-from bough.compile.batch import call, workspace
 from bough.compile.coordinates import coordinate_place, touching
 from bough.compile.coupling_tables import sum_of
+from bough.compile.kernel_calls import call, workspace
 from bough.compile.layout import Floats
 from bough.describe import Coupling
 from bough.errors import StateError

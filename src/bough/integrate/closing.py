@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from bough.compile.assemble import least_share
-from bough.compile.batch import group_parameters, lanes_for, workspace
+from bough.compile.kernel_calls import group_parameters, lanes_for, workspace
 from bough.compile.layout import Floats
 from bough.errors import StateError, name_list, similar
 from bough.integrate.compiled.callback import LAWS

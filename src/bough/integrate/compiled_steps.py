@@ -3,7 +3,7 @@ import time
 
 import numpy as np
 
-from bough.compile.batch import call, lanes_for
+from bough.compile.kernel_calls import call, lanes_for
 from bough.compile.layout import Floats
 from bough.integrate.compiled import loops
 from bough.integrate.compiled.loops import SAME

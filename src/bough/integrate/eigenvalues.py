@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.compile.batch import group_parameters, lanes_for
 from bough.compile.coordinates import holdable
+from bough.compile.kernel_calls import group_parameters, lanes_for
 from bough.compile.layout import Floats
 from bough.compile.tables import Tables
 from bough.integrate.compiled.stepping import tableau

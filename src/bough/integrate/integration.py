@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from bough import analyze
 from bough import compile as builders
 from bough import integrate as optional
-from bough.compile.batch import APART, choosing
 from bough.compile.coordinates import holdable, member_of, sticking, touching
+from bough.compile.kernel_calls import APART, choosing
 from bough.compile.layout import Floats
 from bough.describe.numeric import shown
 from bough.describe.settings import wrong_option, wrong_options

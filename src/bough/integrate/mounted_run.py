@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bough.analyze.body_motion import Motion, motion_of_frames, route_to_frames
-from bough.compile.batch import choosing
 from bough.compile.connections import MOST, Joined, can_change, closed, closing, reachable
 from bough.compile.hold_tables import Hold
+from bough.compile.kernel_calls import choosing
 from bough.compile.layout import Floats
 from bough.compile.mounted_trees import MountedTree, mount, mounted_system
 from bough.describe import Detach, Event, Frame, Open

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bough import integrate as optional
-from bough.compile.batch import call, direct, group_parameters, linked
 from bough.compile.coordinates import sticking
+from bough.compile.kernel_calls import call, direct, group_parameters, linked
 from bough.compile.layout import Floats
 from bough.compile.tables import Tables, described_inputs
 from bough.errors import StateError

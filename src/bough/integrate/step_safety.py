@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bough import integrate as optional
-from bough.compile.batch import lanes_for
+from bough.compile.kernel_calls import lanes_for
 from bough.compile.layout import Floats
 from bough.integrate.compiled.stepping import CROMER, HEADER, LAST_IS_FIRST, STAGES
 from bough.integrate.methods import FIXED

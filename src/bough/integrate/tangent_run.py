@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bough.analyze.derivatives import Rows
-from bough.compile.batch import linked
-from bough.compile.batch import run as call
+from bough.compile.kernel_calls import linked
+from bough.compile.kernel_calls import run as call
 from bough.compile.layout import Floats
 from bough.errors import SimulationError, StateError
 from bough.integrate.advance import advance

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from bough.analyze.linear.system_modes import Modes
 from bough.analyze.loop_constraints import approach, moved, named_speeds
-from bough.compile.batch import evaluating
+from bough.compile.kernel_calls import evaluating
 from bough.integrate.trajectory import Trajectory
 from bough.look.replay import view
 from bough.results.result import Replay, Result

@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike
 from bough import analyze
 from bough import compile as builders
 from bough.analyze import body_motion, equations_of_motion
-from bough.compile.batch import Batch, InputOptions, Place, array, fill, fits, rows
+from bough.compile.batch import Batch, InputOptions, Place, array, fill, rows
 from bough.compile.compiled_model import REST
 from bough.compile.coordinates import body_parameters, member_of, suspicious_members
+from bough.compile.kernel_calls import fits
 from bough.compile.layout import Floats
 from bough.describe import Frame, System
 from bough.describe.parts import PARTS

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from bough import __version__
 from bough.analyze.balance import SHARE, States, balance
-from bough.compile.batch import evaluating
+from bough.compile.kernel_calls import evaluating
 from bough.errors import BoughError
 from bough.integrate.trajectory import Trajectory
 from bough.results.conservation import external_effects, nonconservative_effects

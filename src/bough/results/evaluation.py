@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.compile.batch import evaluating
+from bough.compile.kernel_calls import evaluating
 from bough.compile.layout import EXHAUST, run_states
 from bough.errors import NotFiniteError, StateError
 from bough.integrate.compiled.loops import SAME

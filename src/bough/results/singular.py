@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from bough.analyze.loop_rows import POSITION, loop_terms
 from bough.blas import one_thread
-from bough.compile.batch import evaluating
+from bough.compile.kernel_calls import evaluating
 from bough.compile.loop_tables import REDUNDANT
 from bough.integrate.start import member_model
 from bough.integrate.trajectory import Trajectory

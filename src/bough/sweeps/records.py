@@ -507,13 +507,13 @@ PIECE = Record(
     "piece", "tables", "of a time table: c0 + c1 s + c2 s^2 + c3 s^3 with s = t - start",
     Field("PIECE_START", "time", (), "s"),
     Field("PIECE_COEFFICIENTS", "c0 to c3", (4,)),
-    size_name="PIECE", prefix="PIECE_", written="compile.hold_tables", read="sweeps.loads")
+    size_name="PIECE", prefix="PIECE_", written="compile.motion_tables", read="sweeps.loads")
 
 MOTION_PIECE = Record(
     "motion piece", "tables", "of a term of a motion: a polynomial in s = t - start",
     Field("MOTION_PIECE_START", "time", (), "s"),
     Field("MOTION_PIECE_COEFFICIENTS", "of s^0 to s^7", (8,)),
-    size_name="MOTION_PIECE", prefix="MOTION_PIECE_", written="compile.hold_tables", read="sweeps.held")
+    size_name="MOTION_PIECE", prefix="MOTION_PIECE_", written="compile.motion_tables", read="sweeps.held")
 
 TERM = Record(
     "term", "tables", "of a motion, which is a sum of terms; its pieces follow",

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bough.analyze.operators.state_links import Link, Links
-from bough.compile.batch import start
+from bough.compile.kernel_calls import start
 from bough.compile.layout import Floats
 from bough.kernels.lanes import aligned
 from bough.sweeps import riccati as f

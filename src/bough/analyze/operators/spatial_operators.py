@@ -15,8 +15,9 @@ from bough.analyze.operators.articulated_links import Articulated, articulate
 from bough.analyze.operators.operator import Chains, Operator, Space, block_diagonal, identity
 from bough.analyze.operators.state_links import Link, Links, Point, Split, links_of
 from bough.analyze.singular_joints import first_singular, message
-from bough.compile.batch import Batch, array, call, lanes_for, workspace
+from bough.compile.batch import Batch, array
 from bough.compile.compiled_model import CompiledModel
+from bough.compile.kernel_calls import call, lanes_for, workspace
 from bough.compile.layout import Floats
 from bough.errors import StateError
 from bough.sweeps import calls
