@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from bough import compile as builders
 from bough.compile.coordinates import BodyParameters, coordinate_places, coupled_bodies, holdable
 from bough.describe import Body, Joint, System
-from bough.describe.orientation import rotation_matrix
+from bough.describe.orientation import point_inertia, rotation_matrix
 from bough.describe.part import depth_first
 from bough.describe.parts.element import Anchor
 from bough.kernels.hinges import FREE, MODAL, N_COORDINATES, N_SPEEDS, NODE, PRISMATIC, REVOLUTE, SPHERICAL, WELD
@@ -48,8 +48,7 @@ class Hinge:
         """Add a body: central inertia and mass center in this hinge's axes."""
         self.mass = self.mass + mass
         self.moment = self.moment + mass[:, None]*com
-        square = np.einsum("bi,bi->b", com, com)[:, None, None]*np.eye(3)
-        self.inertia = self.inertia + central + mass[:, None, None]*(square - np.einsum("bi,bj->bij", com, com))
+        self.inertia = self.inertia + central + mass[:, None, None]*point_inertia(com)
 
     @property
     def n_speeds(self) -> int:

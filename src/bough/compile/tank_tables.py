@@ -13,6 +13,7 @@ from bough.compile.tables import Tables
 from bough.compile.workspace_layout import WorkspaceLayout
 from bough.describe import System, Tank
 from bough.describe.orientation import rotation_matrix
+from bough.describe.parts.tank import full
 from bough.sweeps import fields as f
 from bough.sweeps import records as r
 from bough.sweeps.schema import Floats, upper_triangle
@@ -34,8 +35,7 @@ def in_hinge_axes(tank: Tank, parts: Partition, values: Floats) -> Floats:
     for i, name in enumerate(tank.body_names):
         turn, h, J = parts.attachments[name].turn, slice(FIXED*i + 1, FIXED*i + 4), slice(FIXED*i + 4, FIXED*i + 10)
         values[:, h] = values[:, h] @ turn.T
-        full = values[:, J][:, [[0, 1, 2], [1, 3, 4], [2, 4, 5]]]
-        values[:, J] = upper_triangle(turn @ full @ turn.T)
+        values[:, J] = upper_triangle(turn @ full(values[:, J]) @ turn.T)
     return values
 
 

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
 from bough.describe.body_shapes import Box, Cylinder, Mesh, Shape, Sphere, named, solid, wrong_mesh
 from bough.describe.numeric import VECTOR, items, shown, vector
-from bough.describe.orientation import rotation_matrix
+from bough.describe.orientation import point_inertia, rotation_matrix
 from bough.errors import DescriptionError, Problem
 
 if TYPE_CHECKING:
@@ -103,13 +103,8 @@ def mass_of_shapes(shapes: Sequence[Shape]) -> dict[str, Any]:
         return {}
     mass = math.fsum(each.mass for each in solids)
     com = np.sum([each.mass * each.com for each in solids], axis=0) / mass
-    inertia = np.sum([each.inertia + each.mass * _spread(each.com - com) for each in solids], axis=0)      # parallel axes
+    inertia = np.sum([each.inertia + each.mass * point_inertia(each.com - com) for each in solids], axis=0)      # parallel axes
     return {"mass": mass, "com": tuple(com.tolist()), "inertia": tuple(map(tuple, inertia.tolist()))}
-
-
-def _spread(r: np.ndarray) -> np.ndarray:
-    """The inertia of a unit mass at r: |r|^2 - r r'."""
-    return np.asarray(np.dot(r, r) * np.eye(3) - np.outer(r, r))
 
 
 def _placed(shape: Shape, index: int) -> Solid:

@@ -86,6 +86,11 @@ def cross_matrix(r: np.ndarray) -> np.ndarray:
     return np.array([[0.0, -r[2], r[1]], [r[2], 0.0, -r[0]], [-r[1], r[0], 0.0]])
 
 
+def point_inertia(r: np.ndarray) -> np.ndarray:
+    """(..., 3, 3): inertia of unit masses at r (..., 3), |r|^2 - r r'."""
+    return np.asarray(np.einsum("...i,...i", r, r)[..., None, None] * np.eye(3) - r[..., :, None] * r[..., None, :])
+
+
 def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """(..., 3): a x b, as np.cross has it, several times faster for a few vectors."""
     found = np.empty(np.broadcast(a, b).shape)

@@ -12,7 +12,7 @@ from bough.flex.deck import Deck, with_mesh
 from bough.flex.exported import Exported, Places, labelled, with_missing
 from bough.flex.finite_elements import COMPONENTS, FiniteElements, rigid_motion
 from bough.flex.integrals import Array
-from bough.flex.matrix_files import HEAD, both_triangles, read_harwell_boeing, read_matrix_market
+from bough.flex.matrix_files import HEAD, completed, read_harwell_boeing, read_matrix_market
 from bough.flex.reduction import stiffness_share
 from bough.flex.texts import read_text, refusals
 from bough.flex.units import units as units_of
@@ -57,7 +57,7 @@ def _text(path: Path) -> str:
 
 def _matrix(path: Path, what: str) -> Any:
     """A matrix from a Matrix Market or Harwell-Boeing file; one triangle is enough."""
-    from scipy.sparse import csr_array, tril
+    from scipy.sparse import csr_array
 
     text = _text(path)
     try:
@@ -67,9 +67,7 @@ def _matrix(path: Path, what: str) -> Any:
     except (ValueError, IndexError, OverflowError) as error:
         raise _wrong(f"{path.name} is not a complete Matrix Market or Harwell-Boeing file of the {what} matrix "
                      f"({' '.join(str(error).split())[:100]}); export it again") from None
-    lower = tril(found, -1)
-    one_sided = abs(found - tril(found)).sum() == 0.0 or lower.nnz == 0
-    return csr_array(both_triangles(found) if one_sided and found.nnz > found.shape[0] else found, dtype=float)
+    return completed(csr_array(found, dtype=float))
 
 
 def _nodes(path: Path) -> tuple[Array, Array, Array]:

@@ -19,7 +19,7 @@ from bough.flex.recovery import SolidElements, recover_solids
 from bough.flex.reduction import check_symmetric
 from bough.flex.units import Units
 
-SAME_MASS = 1e-4  # relative
+_SAME_MASS = 1e-4  # relative
 _NOTHING = 1e-13  # of the largest diagonal entry of its kind: no stiffness, no mass
 _ZERO = 1e-9  # of the largest entry
 
@@ -225,14 +225,19 @@ class Exported:
         square = along.T @ (self.mass @ along)
         found = np.diagonal(square)
         across = np.abs(square - np.diag(found)).max()
-        if not len(self.grounded) and (found.min() <= 0 or max(np.ptp(found), across) > SAME_MASS * found.max()):
+        if not len(self.grounded) and (found.min() <= 0 or max(np.ptp(found), across) > _SAME_MASS * found.max()):
             values = ", ".join(f"{each:.6g}" for each in found)
             raise DescriptionError(f"{self.source}: the mass matrix moves {values} kg along x, y, z, and {across:.3g} kg across; "
                                    "give the matrix of the free body, with all its dofs, one mass in all directions, in body axes, "
                                    "dofs in the order x, y, z, rx, ry, rz")
-        if mass is not None and abs(found[0] - mass) > SAME_MASS * abs(mass):
-            raise DescriptionError(f"{self.source}: mass is {mass:.6g} kg but the mass matrix holds {found[0]:.6g} kg; check the "
-                                   "units of M, or correct mass")
+        check_declared(self.source, mass, found[0])
+
+
+def check_declared(source: str, declared: float | None, found: float) -> None:
+    """Compare a declared mass, if any, with that of the mass matrix."""
+    if declared is not None and abs(found - declared) > _SAME_MASS * abs(declared):
+        raise DescriptionError(f"{source}: mass is {declared:.6g} kg but the mass matrix holds {found:.6g} kg; check the units of "
+                               "the matrices, or correct mass")
 
 
 def without_spiders(source: str, places: Places) -> tuple[Mapping[str, Any] | None, str | None, Any]:

@@ -59,6 +59,14 @@ def both_triangles(matrix: Any) -> Any:
     return csr_array(matrix + matrix.T - diags_array(matrix.diagonal()))
 
 
+def completed(matrix: Any) -> Any:
+    """A matrix of a structure, which may be given by one triangle: then both."""
+    from scipy.sparse import tril, triu
+
+    one_sided = any(abs(part).sum() == 0.0 for part in (tril(matrix, -1), triu(matrix, 1)))
+    return both_triangles(matrix) if one_sided else matrix
+
+
 def _coordinates(values: Any, sizes: list[int]) -> tuple[Any, Any, Any]:
     if len(values) != 3 * sizes[2]:
         raise ValueError(f"it holds {len(values) / 3:g} entries where its head says {sizes[2]}")

@@ -1,6 +1,6 @@
 """Nastran bulk data as far as a flexible body needs it: grid points and coordinate systems."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -58,7 +58,7 @@ class Bulk:
     scalars: list[int]  # SPOINT
     frames: dict[int, Frame]
     control: CaseControl
-    held: frozenset[int]  # grid points with supports of their own (field PS)
+    held: dict[int, str]  # components by grid point that field PS supports
 
     def rows(self, numbers: Sequence[int], what: str) -> list[int]:
         """The rows of grid points by their numbers."""
@@ -67,6 +67,16 @@ class Bulk:
             if each not in known:
                 raise wrong(f"{what} names grid point {each}, which is not in the bulk data; give all of it")
         return [known[each] for each in numbers]
+
+    def supports(self) -> Iterator[tuple[int | None, int, str]]:
+        """Set (None: field PS of GRID, which always applies), grid point and components of all supports."""
+        for card in self.cards.get("SPC", []):
+            for i in (2, 5):
+                if grid := integer(field_of(card, i), card):
+                    yield integer(card[1], card), grid, field_of(card, i + 1)
+        for card in self.cards.get("SPC1", []):
+            yield from ((integer(card[1], card), grid, card[2]) for grid in listed(card[3:], card, self.labels.tolist()))
+        yield from ((None, grid, text) for grid, text in self.held.items())
 
 
 def read_bulk(path: Path) -> Bulk:
@@ -89,7 +99,7 @@ def read_bulk(path: Path) -> Bulk:
     labels = np.array(sorted(grids), dtype=int)
     position, axes = (np.array([grids[label][i] for label in labels.tolist()]) for i in (0, 1))
     scalars = sorted({each for card in cards.get("SPOINT", []) for each in listed(card[1:], card)})
-    held = frozenset(label for label, (_, _, fixed) in grids.items() if fixed.strip("0"))
+    held = {label: fixed for label, (_, _, fixed) in grids.items() if fixed.strip("0")}
     return Bulk(labels, position, axes, cards, scalars, frames, case_control(path), held)
 
 

@@ -179,11 +179,6 @@ def supported(bulk: Bulk) -> list[int]:
     """Numbers of the grid points that supports hold: the SPC and SPC1 that are selected, and field PS of GRID."""
     joined = {integer(card[1], card): set(listed(card[2:], card)) for card in bulk.cards.get("SPCADD", [])}
     chosen = None if bulk.control.spc is None else {each for label in bulk.control.spc for each in joined.get(label, {label})}
-    found = set(bulk.held)
-    for kind in ("SPC", "SPC1"):
-        for card in bulk.cards.get(kind, []):
-            if chosen is None or integer(card[1], card) in chosen:
-                held = card[3:] if kind == "SPC1" else [field_of(card, 2), field_of(card, 5)]
-                found |= set(listed(held, card, bulk.labels.tolist()))
-    return sorted(found & set(bulk.labels.tolist()))
+    held = {grid for number, grid, _ in bulk.supports() if chosen is None or number is None or number in chosen}
+    return sorted(held & set(bulk.labels.tolist()))
 

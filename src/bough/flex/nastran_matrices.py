@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bough.flex.matrix_files import both_triangles
+from bough.flex.matrix_files import completed
 from bough.flex.nastran_bulk import Bulk
 from bough.flex.nastran_cards import Card, cards_by_name, field_of, integer, listed, number, wrong
 from bough.flex.nastran_op2 import op2_matrices
@@ -80,7 +80,7 @@ def _square(matrix: Any) -> bool:
 # ---- rows of matrices that do not name theirs ------------------------------------------------------------------------------
 def _of_rows(bulk: Bulk, name: str, matrix: Any) -> Dmig:
     """A matrix whose rows are the set of dofs that has its size: all, those of EXTRN, those of ASET, those without supports."""
-    from scipy.sparse import csr_array, tril, triu
+    from scipy.sparse import csr_array
 
     sets = {what: rows for what, rows in _row_sets(bulk).items() if rows}
     rows = next((each for each in sets.values() if len(each) == matrix.shape[0]), None)
@@ -93,10 +93,7 @@ def _of_rows(bulk: Bulk, name: str, matrix: Any) -> Dmig:
         if np.abs(found.data.imag).max(initial=0.0) > 0:
             raise wrong(f"{name} is complex; give real matrices, without structural damping")
         found = found.real
-    found = csr_array(found, dtype=float)
-    if any(abs(each(found, k)).sum() == 0.0 for each, k in ((tril, -1), (triu, 1))) and found.nnz > found.shape[0]:
-        found = both_triangles(found)  # one triangle stands for both
-    return Dmig(rows, found)
+    return Dmig(rows, completed(csr_array(found, dtype=float)))
 
 
 def _row_sets(bulk: Bulk) -> dict[str, list[Row]]:
@@ -118,14 +115,7 @@ def _row_sets(bulk: Bulk) -> dict[str, list[Row]]:
 
 
 def _unsupported(bulk: Bulk, every: list[Row]) -> list[Row]:
-    held: set[Row] = set()
-    for card in bulk.cards.get("SPC", []):
-        for i in (2, 5):
-            held |= set(_components(field_of(card, i), field_of(card, i + 1))) if field_of(card, i) else set()
-    for card in bulk.cards.get("SPC1", []):
-        held |= {row for grid in listed(card[3:], card, bulk.labels.tolist()) for row in _components(str(grid), card[2])}
-    for card in bulk.cards.get("GRID", []):
-        held |= set(_components(card[1], field_of(card, 7))) if field_of(card, 7).strip("0") else set()
+    held = {row for _, grid, text in bulk.supports() for row in _components(str(grid), text)}
     return [row for row in every if row not in held]
 
 

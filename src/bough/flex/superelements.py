@@ -13,7 +13,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from bough.errors import DescriptionError
-from bough.flex.exported import SAME_MASS, Places, without_spiders
+from bough.flex.exported import Places, check_declared, without_spiders
 from bough.flex.finite_elements import COMPONENTS, rigid_motion
 from bough.flex.flexible_body import FlexibleBody, damping_matrix
 from bough.flex.integrals import Array, MassPoints, ModalIntegrals, Nodes, Outline, axial, no_spins, unknown_node
@@ -72,9 +72,7 @@ class Superelement:
         """The same with its nodes renamed (`attach` maps a name to a node's number), and about another origin; `mass` [kg] is
         compared with that of the matrix."""
         attach, inboard, origin = without_spiders(self.source, places)
-        if mass is not None and abs((held := self.total_mass()) - mass) > SAME_MASS * abs(mass):
-            raise DescriptionError(f"{self.source}: mass is {mass:.6g} kg but the mass matrix holds {held:.6g} kg; check the units "
-                                   "of the matrices, or correct mass")
+        check_declared(self.source, mass, self.total_mass())
         found = self
         if attach is not None:
             names = list(self.labels)

@@ -29,7 +29,7 @@ from bough.describe.numeric import (
     numbers,
     shown,
 )
-from bough.describe.orientation import IDENTITY, Orientation
+from bough.describe.orientation import IDENTITY, Orientation, point_inertia
 from bough.describe.part import Attachment, Finding, Part, Recorded, SystemView
 
 Array = NDArray[np.float64]
@@ -250,8 +250,8 @@ class Tank(Part):
             text = f"slosh has {slosh.over('mass', m)[worst]:g} kg where {m[worst]:g} kg are in the tank; let no more slosh than"
             raise Fault("slosh", f"{text} is there: give its mass over the level, or the tank a residual")
         fixed = self.properties(np.array([self.mass]))[0]
-        h, J = fixed[1:4], _full(fixed[4:10])
-        central = J - (spread((h / fixed[0])[None])[0] * fixed[0] if fixed[0] > 0.0 else 0.0)
+        h, J = fixed[1:4], full(fixed[4:10])
+        central = J - (point_inertia(h / fixed[0]) * fixed[0] if fixed[0] > 0.0 else 0.0)
         if np.linalg.eigvalsh(central)[0] < -1e-9 * max(abs(J).max(), 1e-300):
             raise Fault("slosh", "slosh has more inertia than all the propellant of this shape or these levels; put its mass "
                         "closer to the propellant's mass center, or let less of it slosh")
@@ -322,7 +322,7 @@ class Tank(Part):
     def _properties(self, m: Array) -> Array:
         """The same, as shape, levels and slosh say."""
         com, moments = self._settled(m)
-        h, J = m[:, None] * com, np.einsum("ni,ij->nij", moments, np.eye(3)) + m[:, None, None] * spread(com)
+        h, J = m[:, None] * com, np.einsum("ni,ij->nij", moments, np.eye(3)) + m[:, None, None] * point_inertia(com)
         if self.slosh is None:
             return np.column_stack([m, h, _upper(J)])
         slosh = self.slosh
@@ -330,11 +330,11 @@ class Tank(Part):
         bob = np.stack([0.0 * m, 0.0 * m, -length], axis=1)
         if self.shape is not None or self.levels is not None:           # fixed and sloshing, at rest, are all of it
             at = np.asarray(slosh.at) + bob
-            h, J = h - ms[:, None] * at, J - ms[:, None, None] * spread(at)
+            h, J = h - ms[:, None] * at, J - ms[:, None, None] * point_inertia(at)
         lever = ms * length**2 if slosh.model == "pendulum" else ms
         stiffness, damping = lever * (2 * np.pi * slosh.over("frequency", m)) ** 2, 2 * slosh.decay * lever
-        return np.column_stack([m - ms, h, _upper(J), ms, ms[:, None] * bob, _upper(ms[:, None, None] * spread(bob)), stiffness,
-                                damping])
+        sloshing = _upper(ms[:, None, None] * point_inertia(bob))
+        return np.column_stack([m - ms, h, _upper(J), ms, ms[:, None] * bob, sloshing, stiffness, damping])
 
     def _settled(self, m: Array) -> tuple[Array, Array]:
         """Mass centers, and moments of inertia about them, of all the propellant."""
@@ -394,27 +394,23 @@ def _upper(J: Array) -> Array:
     return np.asarray(J[..., [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]])
 
 
-def _full(six: Array) -> Array:
-    return np.asarray(six[[[0, 1, 2], [1, 3, 4], [2, 4, 5]]])
+def full(six: Array) -> Array:
+    """(..., 3, 3): the symmetric matrices whose upper triangles (..., 6) are given, row by row."""
+    return np.asarray(six[..., [[0, 1, 2], [1, 3, 4], [2, 4, 5]]])
 
 
 def _substance(ten: Array) -> dict[str, Any]:
     """Mass, com and central inertia of a Body; nothing if it has no mass."""
-    m, h, J = float(ten[0]), ten[1:4], _full(ten[4:10])
+    m, h, J = float(ten[0]), ten[1:4], full(ten[4:10])
     if m <= 0.0:
         return {}
-    central = J - m * spread((h / m)[None])[0]
+    central = J - m * point_inertia(h / m)
     central[np.abs(central) < 1e-12 * max(abs(J).max(), 1e-300)] = 0.0
     return {"mass": m, "com": (h / m).tolist(), "inertia": central.tolist(), "idealized": True}
 
 
 Settled = tuple[Array, Array]             # (n, 3) mass centers, (n, 3) principal moments of inertia about them, in tank axes
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)           # exact for the slices of a sphere, of degree 6 in the height
-
-
-def spread(r: Array) -> Array:
-    """(n, 3, 3): inertia of unit masses at r (n, 3)."""
-    return np.asarray(np.einsum("ni,ni->n", r, r)[:, None, None] * np.eye(3) - np.einsum("ni,nj->nij", r, r))
 
 
 def settled_in(shape: Shape) -> Callable[[Array], Settled]:
