@@ -8,13 +8,17 @@ from pathlib import Path
 import pytest
 
 import bough
+from bough.lazy import homes
 
 
-def test_stub_and_package_name_the_same():
-    stub = ast.parse(Path(bough.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
+@pytest.mark.parametrize("package", [bough, bough.flex])
+def test_names_are_those_of_the_stub(package):
+    """As Python itself reads the stub, too."""
+    stub = ast.parse(Path(package.__file__).with_suffix(".pyi").read_text(encoding="utf-8"))
     imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
-    said = {alias.asname: node.module for node in imports for alias in node.names}
-    assert said == {**bough._HOME_OF, **bough._INTERNAL, **dict.fromkeys(bough._MODULES, "bough")}
+    assert homes(package.__file__) == {alias.asname or alias.name: node.module for node in imports for alias in node.names}
+    assert {name for name in package.__all__ if name != "__version__"} <= {alias.asname or alias.name for node in imports
+                                                                           for alias in node.names}
 
 
 @pytest.mark.parametrize("name", bough.__all__)

@@ -1,4 +1,4 @@
-"""The public names of bough as type checkers see them; `__init__.py` loads the same names when they are first used."""
+"""The public names of bough; `__init__.py` reads them here, and loads each when it is first used."""
 
 from bough import (
     elements as elements,

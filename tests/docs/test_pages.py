@@ -80,7 +80,7 @@ def test_every_public_name_is_in_the_reference():
             module, _, name = path.rpartition(".")
             for each in members.split(", ") if members else [name]:
                 told[each] = getattr(importlib.import_module(path if members else module), each)
-    public = {name: getattr(bough, name) for name in bough.__all__ if name != "__version__" and name not in bough._MODULES}
+    public = {name: getattr(bough, name) for name in bough.__all__ if name != "__version__" and bough._HOME_OF[name] != "bough"}
     groups = {"motion": {"Motion"}, "shapes": {"Shape"}, "elements": {"Element"}}                   # what each adds for type hints
     for group, hints in groups.items():
         public |= {name: getattr(getattr(bough, group), name) for name in set(getattr(bough, group).__all__) - hints}
