@@ -83,4 +83,4 @@ def test_rings_and_strangers():
     system.wheel("w", body="d", axis="x", inertia=1)
     texts = [str(problem) for problem in reference_problems(system)]
     assert texts[0].startswith("wheel 'w': body 'd' is not a body of the system; the bodies are a, b, c")
-    assert texts[1:] == ["body 'a': its parents lead back to itself (a -> b -> a); let one of them hang on the world"]
+    assert texts[1:] == ["body 'a': its parents lead back to itself (a -> b -> a); mount one of them on the world"]

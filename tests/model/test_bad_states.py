@@ -235,7 +235,7 @@ IMPOSSIBLE = [
      ["body 'tip'", "parent 'bom'", "is not a body", "did you mean 'boom'"]),
     (system(solid("root", bough.Revolute()), solid("a", bough.Revolute(), parent="b"),
             solid("b", bough.Revolute(), parent="a")),
-     ["body 'a'", "a -> b -> a", "let one of them hang on the world"]),
+     ["body 'a'", "a -> b -> a", "mount one of them on the world"]),
     (system(solid("arm", bough.Revolute()),
             {"name": "hand", "parent": "arm", "joint": bough.Revolute("y", name="wrist")}),
      ["joint 'wrist'", "inertia", "0 kg m\\^2", "give 'hand'"]),

@@ -10,7 +10,7 @@ import numpy as np
 
 from bough import analyze, sweeps
 from bough.compile.batch import Batch, finite
-from bough.compile.cloud_tables import mostly_given
+from bough.compile.cloud_tables import cloud_is_cheaper
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.coordinates import sticking
 from bough.compile.kernel_calls import Prepared, run
@@ -37,7 +37,7 @@ def resolve_dynamics(model: CompiledModel, dynamics: str) -> str:
 
 def takes_cloud(model: CompiledModel) -> bool:
     """Whether the cloud applies and is cheaper because most of the motion is prescribed."""
-    return bool(model.holds) and not model.system.frictions and mostly_given(model.tables) and model.no_cloud is None
+    return bool(model.holds) and not model.system.frictions and cloud_is_cheaper(model.tables) and model.no_cloud is None
 
 
 def takes_dense(model: CompiledModel) -> bool:

@@ -83,7 +83,7 @@ def check_joints(tables: Tables, nq: int) -> None:
 
 def check_emptying(system: System, tables: Tables, nq: int) -> None:
     """Raise if some joint moves no inertia once propellant has left its tanks."""
-    fed, position = builders.tank_tables.fed_tanks(system), np.random.default_rng(0).uniform(-1.0, 1.0, nq)
+    fed, position = builders.tank_tables.draining_tanks(system), np.random.default_rng(0).uniform(-1.0, 1.0, nq)
     for share in (0.0, 0.25, 0.5, 0.75)*bool(fed):
         left = {tank.name: tank.residual + share*(tank.mass - tank.residual) if tank in fed else tank.mass
                 for tank in system.tanks.values()}

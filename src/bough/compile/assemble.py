@@ -16,7 +16,7 @@ from bough.compile.coordinates import body_parameters, coordinate_place
 from bough.compile.front_tables import FrontRows, front_rows
 from bough.compile.hold_tables import Hold, HoldTable, hold_table
 from bough.compile.layout import InputWrench
-from bough.compile.loop_tables import REDUNDANT, SINGULAR, frame_attachment, free_rows
+from bough.compile.loop_tables import REDUNDANT, SINGULAR, frame_attachment, free_motion_rows
 from bough.compile.partition import Partition, Pull, partition
 from bough.compile.sections import Contents, Place
 from bough.compile.signal_tables import feeds, output_places, path_hinges, placed_inputs
@@ -43,7 +43,7 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
                  keep_welds: bool = False, law_states: int = 0, running: bool = False, compliant: bool = False,
                  loop_motions: int | None = None, kept: Collection[str] = ()) -> Tables:
     """The tables of a valid system; with a hinge for every weld and every node, if welds are kept, or for those of the bodies
-    `kept`; `compliant`: couplings that give way have rows in the fronts, too."""
+    `kept`; `compliant`: compliant couplings have rows in the fronts, too."""
     nodes = used_nodes(system, inputs, every=keep_welds)
     parts = partition(system, body_parameters(system, changes), keep_welds, nodes, kept)
     lay = WorkspaceLayout(system, parts, inputs, law_states, running, compliant, loop_motions)
@@ -57,7 +57,7 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
     data.put("tanks", [own.ravel() for own in pieces])
 
     plan, pars = fill_records(system, parts, lay, inputs, constants, time_tables, holds, tanks)
-    drives = bool(system.couplings or system.frictions)                 # compiled with loops and holds, present or not
+    drives = bool(system.couplings or system.frictions)                 # their kernels include loops and holds
     tables = Tables(
         plan=plan.integers(), pars=pars.numbers(), tables=data.numbers()[0],
         features=Features(bool(parts.modal), bool(lay.fronts.closures) or drives, bool(holds.rows) or drives, drives=drives,
@@ -70,7 +70,7 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
         outputs=output_places(system, lay.x, lay.outputs_at, lay.elements_at, lay.outputs))
     tables.check()
     if lay.fronts.closures:
-        least_share(parts)                                              # a change in a run takes no time for it
+        singular_share(parts)                                              # so that a change during a run does not compute it
     return tables
 
 
@@ -113,7 +113,7 @@ def fill_records(system: System, parts: Partition, lay: WorkspaceLayout, inputs:
         couplings, coupled, coupling_parameters, factors = builders.coupling_tables.coupling_rows(system, parts, lay)
     pars.put("couplings", coupling_parameters)
     pars.put("coupled", factors)
-    add("free motions", *free_rows(system, parts, lay.u + lay.first_free))
+    add("free motions", *free_motion_rows(system, parts, lay.u + lay.first_free))
     pars.put("clouds", [cloud_sums(parts)])
     flexible = FlexibleRows(parts, lay, plan.end, pars.next_start("flexible"))
     add("flexible", flexible.rows, flexible.numbers)
@@ -130,14 +130,14 @@ def fill_records(system: System, parts: Partition, lay: WorkspaceLayout, inputs:
     gauges = pars.put("gauges", [output.gauge.reshape(1, -1) for output in lay.outputs])
     add("outputs", output_rows(lay, plan.places["elements"].start, gauges), [output.parameters for output in lay.outputs])
     plan.put("clouds", [])                                              # see switched
-    changing = builders.tank_tables.massive_places(system, parts, lay) if system.tanks else {}
+    changing = builders.tank_tables.mass_places(system, parts, lay) if system.tanks else {}
     plan.fill("hinges", hinge_rows(parts, lay, flexible, fronts, changing))
     plan.fill("header", [header(lay, parts, plan, pars, constants)])
     return plan, pars
 
 
 def used_nodes(system: System, inputs: Sequence[InputWrench], *, every: bool) -> list[tuple[str, str]]:
-    """Nodes that carry something; or every node, if asked."""
+    """Nodes that carry something, or every node."""
     places: list[Any] = [place for kind in PARTS for part in system.of(kind).values() for place in part.attachments()]
     nodes = [(place.body, place.node) for place in [*places, *inputs] if place.node is not None]
     if every:
@@ -163,25 +163,25 @@ def ground_parameters(system: System, parts: Partition) -> NDArray[np.float64]:
     return r.GROUND_PARAMETERS.pack(
         gravity=np.zeros(3) if central else np.asarray(system.gravity, float), mu=central.mu if central else 0.0,
         total_mass=sum(hinge.mass for hinge in parts.hinges), stabilization=0.0,
-        least_share=REDUNDANT)                                          # changed for runs: see `least_share`
+        least_share=REDUNDANT)                                          # changed for runs: see `singular_share`
 
 
-ALIKE = 1e-4                        # ratio of masses and of inertias (kg and kg m^2) above which they count as similar
+SIMILAR = 1e-4                      # ratio of masses and of inertias (kg and kg m^2) above which they count as similar
 
 
-def least_share(parts: Partition) -> NDArray[np.float64]:
+def singular_share(parts: Partition) -> NDArray[np.float64]:
     """Threshold, in a run, of a loop row's entry of J M^-1 J^T relative to the loop's largest, below which the row is singular:
     states of a run are accurate to rounding only.  With masses that differ by orders of magnitude, so may the entries of regular
     rows, and the threshold is lower.  Cached in the partition."""
-    if parts.least_share is not None:
-        return parts.least_share
+    if parts.singular_share is not None:
+        return parts.singular_share
     given = [[hinge.mass for hinge in parts.hinges[1:]], [hinge.inertia for hinge in parts.hinges[1:]]]
     mass, inertia = (np.stack(each if max(map(len, each)) == 1 else np.broadcast_arrays(*each), axis=1) for each in given)
     every = np.concatenate([mass, np.linalg.eigvalsh(inertia).reshape(len(inertia), -1)], axis=1)
     largest = every.max(axis=1)
     least = np.where(every > 1e-12*largest[:, None], every, np.inf).min(axis=1)
-    parts.least_share = np.clip(SINGULAR*(least/largest)/ALIKE, REDUNDANT, SINGULAR)
-    return parts.least_share
+    parts.singular_share = np.clip(SINGULAR*(least/largest)/SIMILAR, REDUNDANT, SINGULAR)
+    return parts.singular_share
 
 
 class FlexibleRows:
@@ -354,7 +354,7 @@ def gather_inputs(system: System, lay: WorkspaceLayout) -> tuple[NDArray[np.floa
 
 # ---- switching -------------------------------------------------------------------------------------------------------------
 def switched(tables: Tables, holds: Mapping[str, Hold], contacts: Sequence[str], system: System) -> Tables:
-    """The same tables with these coordinates held, and these stops and frictions as marked."""
+    """The same tables with these coordinates held, and with the contact states in `contacts`."""
     changed = replace(tables, plan=tables.plan.copy(), tables=tables.tables.copy())
     hinges, table = changed.rows("hinges"), changed.holds
     hinges[table.hinges, f.SOLVED] = hinges[table.hinges, f.KIND]

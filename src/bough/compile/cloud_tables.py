@@ -1,7 +1,4 @@
-"""The momentum cloud in the tables: sums of bodies, and hinges that add an equation [MC 23].
-
-Also whether the method applies to a model [MC 23].
-"""
+"""The momentum cloud in the tables: sums over bodies, hinges with an equation, and whether the method applies [MC 23]."""
 
 from collections.abc import Sequence
 
@@ -81,7 +78,7 @@ def base_problem(tables: Tables) -> str | None:
 def unknown_problem(tables: Tables) -> str | None:
     unknown = [hinge for hinge, kind in zip(tables.parts.hinges, tables.solved_kinds, strict=True) if kind == SPHERICAL]
     outboard = [hinge for hinge in unknown if hinge.joint != tables.parts.hinges[1].joint]
-    return f"joint '{outboard[0].label}' turns freely in three ways; lock it, or give it single axes" if outboard else None
+    return f"joint '{outboard[0].label}' is spherical and free; lock it, or give it single axes" if outboard else None
 
 
 def loop_problem(tables: Tables) -> str | None:
@@ -98,7 +95,7 @@ def loop_problem(tables: Tables) -> str | None:
     return None
 
 
-def mostly_given(tables: Tables) -> bool:
-    """Whether so much of the motion is given that the cloud, if it applies, is cheaper."""
+def cloud_is_cheaper(tables: Tables) -> bool:
+    """Whether few enough motions are unknown for the cloud, if it applies, to be cheaper."""
     unknown, hinges = tables.size(f.N_CLOUDS), tables.size(f.N_HINGES)
     return unknown <= min(MOST_UNKNOWN, hinges//SHARE)

@@ -45,23 +45,23 @@ class Ready(local):
 
     def __init__(self) -> None:
         self.calls: dict[Any, Any] = {}
-        self.derivatives: Any = None                    # the call for which speed matters most
+        self.derivatives: Any = None                    # the most frequent call
 
     def __reduce__(self) -> tuple[type["Ready"], tuple[()]]:
         return Ready, ()
 
 
 class CompiledModel:
-    """What the analyses need of a system.
+    """A system in the form that analyses need.
 
     Attributes
     ----------
     whole : System
         A copy of the description.
     system : System
-        What is connected of it now: without loops that are open.
+        The description without the loops that are open now.
     joined : Mapping[str, Loop]
-        The loops that are closed now, as they hold.
+        The loops that are closed now, with their present frames.
     names : Names
         What each entry of q, v and of the wheel speeds is, and the bodies and joints in their order.
     layout : StateLayout
@@ -78,10 +78,10 @@ class CompiledModel:
         self.whole: System = system.copy()
         self.joined: Joined = closed_at_start(system)
         self.system: System = connected(self.whole, self.joined)
-        self._built: dict[Any, Tables] = {}             # as built: shared with models that hold other coordinates
-        self._held: dict[Any, Tables] = {}              # with what is held: shared with models in which it is elsewhere
+        self._built: dict[Any, Tables] = {}             # before holds; shared with models that hold other coordinates
+        self._held: dict[Any, Tables] = {}              # with holds; shared with models whose loops hold at other places
         self._tables: dict[Any, Tables] = {}
-        self.family: dict[Any, Any] = {}                # what stays whatever is held and connected: see integrate.mounted_run
+        self.family: dict[Any, Any] = {}                # shared by all variants of the model: see integrate.mounted_run
         self._ready = Ready()
         self.holds: Mapping[str, Hold] = {name: Hold(None if motion == "locked" else 0)
                                           for name, motion in declared_motions(system).items()}
@@ -164,7 +164,7 @@ class CompiledModel:
             return kept.setdefault((prepare, *options), prepare(self, *options))
 
     def __getstate__(self) -> dict[str, Any]:
-        """A copy prepares its own calls: kernels know their arguments by address."""
+        """A copy prepares its own calls, since kernels get their arguments by address."""
         return self.__dict__ | {"_ready": Ready()}
 
     def __copy__(self) -> Self:
@@ -175,7 +175,7 @@ class CompiledModel:
     # ---- held coordinates ----------------------------------------------------------------------------------------
     def switched(self, holds: Mapping[str, Hold], contacts: Sequence[str] = (), joined: Joined | None = None) -> Self:
         """The same model with other coordinates locked or prescribed, these stops in contact, and (if given) these loops closed:
-        the effect of events in a run."""
+        what events change in a run."""
         other = copy.copy(self)
         other.holds, other.contacts, other._tables = dict(holds), tuple(contacts), {}
         if other.holds != self.holds or other.contacts != self.contacts:
@@ -194,8 +194,7 @@ class CompiledModel:
         return other
 
     def build_ahead(self, compliant: bool = False) -> Iterator[Self]:
-        """Models of what events may connect, with their tables, so that a change in a run takes no time for it; `compliant` ones,
-        too."""
+        """Models for the sets of loops that events can close, with tables (also `compliant` ones), for use in a run."""
         for names in reachable(self.whole) if can_change(self.whole) else ():
             now = self.switched(self.holds, self.contacts, {name: closed(self.whole.loops[name]) for name in names})
             for each in {False, compliant}:
@@ -237,12 +236,12 @@ class CompiledModel:
 
     @property
     def constrainable(self) -> bool:
-        """Whether loops or couplings constrain some motions, now or after an event."""
+        """Whether loops or couplings constrain motions, now or after an event."""
         return self.constrained or bool(self.whole.loops)
 
     @property
     def constrained(self) -> bool:
-        """Whether loops or couplings constrain some motions."""
+        """Whether loops or couplings constrain motions now."""
         return bool(self.system.loops or any(coupling.stiffness is None for coupling in self.system.couplings.values()))
 
     @cached_property
@@ -330,16 +329,16 @@ class CompiledModel:
         return np.array([*gravity.position, *gravity.velocity] if isinstance(gravity, CentralGravity) else [])
 
     def named_inputs(self, ports: Floats) -> dict[str, Floats]:
-        """By input, its numbers (..., size) out of those of all."""
+        """Values (..., size) by input, from those of all inputs."""
         return {name: ports[..., place] for name, place in ports_of(list(self.system.inputs.values())).items()}
 
     @cached_property
     def port_torques(self) -> Floats:
-        """(numbers of inputs, nv + nw): the torques along coordinates, and of motors, that units of them are."""
+        """(numbers of inputs, nv + nw): torques along coordinates and of motors per unit of each input."""
         layout, found = self.input_layout, np.zeros((self.input_layout.n_ports, self.nv + self.nw))
         rests = {name for name, port in self.system.inputs.items() if port.rest}
         owners = [port.name for port in self.system.inputs.values() for _ in port.entries]
-        lines = dict.fromkeys(self.system.lines, layout.nu)                     # beyond what is asked for
+        lines = dict.fromkeys(self.system.lines, layout.nu)                     # outside the requested columns
         for source, target, factor in feeds(self.system, self.places, 0, layout.nu, lines, layout.nu):
             if target < layout.ports.start and owners[source] not in rests:
                 found[source, target] = factor
@@ -407,13 +406,13 @@ class CompiledModel:
             wrench_rows(self.system, wrenches, frame, n), frame, single, keep_welds)
 
     def batch_of(self, x: Floats) -> Batch:
-        """States x (rows, nx) that are known to be right, without inputs."""
+        """Checked states x (rows, nx) without inputs."""
         n = len(x)
         inputs = self.input_layout.view(np.zeros((n, self.input_layout.nu)))
         return Batch(self.tables, lanes_for(n), np.zeros((n, 2)), self.layout.view(x), inputs, {}, "body", n == 1)
 
     def batch_at(self, q: Floats) -> Batch:
-        """Positions (nq,) or (rows, nq) that are known to be right, at rest, wheels too."""
+        """Checked positions (nq,) or (rows, nq), with bodies and wheels at rest."""
         x = np.zeros((1 if q.ndim == 1 else len(q), self.layout.nx))
         state = self.layout.view(x)
         state.q[:], state.tanks[:], state.orbit[:] = q, self.tank_masses, self.initial_orbit

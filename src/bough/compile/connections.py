@@ -1,7 +1,7 @@
-"""Which loops are closed now: what events close and open, while everything else of a system stays as it is.
+"""Loops that events close and open.
 
-A *connection* is a loop that is closed, and where its frame b then is: an attachment holds it as it was when it was made. States
-and inputs have the same entries whatever is connected; tables are those of the system with these loops alone.
+A *connection* is a closed loop with its present frame b: an attachment keeps the relative pose at which it was made. The layout of
+states and inputs does not depend on connections; the tables contain the closed loops only.
 """
 import copy
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from bough.compile.loop_tables import build_closure, free_rows
+from bough.compile.loop_tables import build_closure, free_motion_rows
 from bough.compile.partition import primitives
 from bough.compile.tables import Tables
 from bough.describe import Body, Distance, Event, Loop, System
@@ -18,27 +18,27 @@ from bough.describe.parts.connection import Attach, Close, Detach, Open
 from bough.sweeps.records import HINGE_PARAMETERS
 
 MOST = 16                               # sets of closed loops whose tables are built before a run
-Joined = Mapping[str, Loop]             # by name, loops that are closed, as they hold now
+Joined = Mapping[str, Loop]             # closed loops by name, with their present frames
 
 
 def closed_at_start(system: System) -> dict[str, Loop]:
-    """The loops that no event has to close."""
+    """The loops that are closed in the description."""
     return {name: loop for name, loop in system.loops.items() if not loop.open}
 
 
 def can_change(system: System) -> bool:
-    """Whether events connect or part anything."""
+    """Whether events close or open loops."""
     return any(isinstance(action, Attach | Detach | Close | Open) for event in system.events.values() for action in event.do)
 
 
 def can_pull(system: System) -> bool:
-    """Whether events change positions: what they connect comes together."""
+    """Whether events move bodies to close a loop."""
     return any(isinstance(action, Close) or (isinstance(action, Attach) and action.pose == "nominal")
                for event in system.events.values() for action in event.do)
 
 
 def reachable(system: System) -> list[tuple[str, ...]]:
-    """Which loops may be closed together, as far as events say: what is closed at the start first, no more than MOST sets."""
+    """Sets of loops that events can leave closed, the initial one first; at most MOST sets."""
     found, start = dict[frozenset[str], None](), frozenset(closed_at_start(system))
     waiting = [start]
     while waiting and len(found) < MOST:
@@ -49,7 +49,7 @@ def reachable(system: System) -> list[tuple[str, ...]]:
         for event in system.events.values():
             opens = {action.target for action in event.do if isinstance(action, Open | Detach)}
             waiting.append((now | closing(event)) - opens)
-    if can_pull(system):                                                    # then all loops may move: see `integrate.connecting`
+    if can_pull(system):                                                    # see `integrate.connecting`
         found[frozenset()] = None
     return [tuple(name for name in system.loops if name in names) for names in found]
 
@@ -60,16 +60,16 @@ def closing(event: Event) -> set[str]:
 
 
 def connected(system: System, joined: Joined) -> System:
-    """The system in which these loops are closed, and no others; itself, if that is so anyway."""
+    """The system with these loops closed, and no others; itself, if nothing changes."""
     if dict(joined) == system.loops:
         return system
-    twin = copy.copy(system)                                                # the rest is shared: nobody changes it
+    twin = copy.copy(system)                                                # the rest is immutable and shared
     twin.loops = {name: joined[name] for name in system.loops if name in joined}
     return twin
 
 
 def moved(tables: Tables, whole: System, system: System) -> Tables:
-    """Tables of loops as the whole system describes them, with the numbers of those that hold otherwise in the system."""
+    """Tables built for the loops of `whole`, with the parameters of those that have other frames in `system`."""
     loops = system.loops
     changed = {name for name, loop in loops.items() if loop is not whole.loops[name] and loop != closed(whole.loops[name])}
     if not changed:
@@ -77,7 +77,7 @@ def moved(tables: Tables, whole: System, system: System) -> Tables:
     closures = [build_closure(loops[each.name], tables.parts) if each.name in changed else each for each in tables.fronts.closures]
     numbers = {"loops": [each.parameters for each in closures if not each.terms]}
     if tables.sections["pars"]["free motions"].size:
-        numbers["free motions"] = free_rows(system, tables.parts, 0)[1]
+        numbers["free motions"] = free_motion_rows(system, tables.parts, 0)[1]
     pars = tables.pars.copy()
     for section, rows in numbers.items():
         place = tables.sections["pars"][section]
@@ -103,14 +103,14 @@ def with_moved_joints(tables: Tables, bodies: Mapping[str, Body]) -> Tables:
 
 
 def closed(loop: Loop) -> Loop:
-    """The loop as it holds where it is described."""
+    """The loop of the description, closed."""
     return loop.model_copy(update={"open": False}) if loop.open else loop
 
 
 def held_at(loop: Loop, at: np.ndarray, turn: np.ndarray) -> Loop:
-    """The loop that holds frame b where it is against frame a: `at` and `turn` are its place and attitude there.
+    """The loop that keeps the present pose of frame b in frame a, `at` and `turn`.
 
-    A distance is that between the two; of a joint, frame b becomes the place of its body that coincides with frame a."""
+    A distance becomes the present one; with a joint, frame b moves on its body to coincide with frame a."""
     if isinstance(loop.joint, Distance):
         return loop.model_copy(update={"joint": Distance(float(np.linalg.norm(at))), "open": False})
     R = rotation_matrix(loop.b.orient)

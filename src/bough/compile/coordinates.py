@@ -43,7 +43,7 @@ class Coordinate(NamedTuple):
     body: str                           # body of its joint
     q: int | None                       # index in q; None: a component of a spherical rotation
     v: int
-    motions: tuple[Any, ...]            # that it may follow
+    motions: tuple[Any, ...]            # that can be prescribed
 
 
 def holdable(system: System) -> dict[str, Coordinate]:
@@ -165,7 +165,7 @@ def _check(system: System, values: Mapping[str, Mapping[str, NDArray[np.float64]
     """Every member of the batch must be a valid body."""
     for name in bodies:
         body = system.bodies[name]
-        for member in doubtful_members(values[name], body):
+        for member in suspect_members(values[name], body):
             fields = {key: a[member if len(a) > 1 else 0] for key, a in values[name].items()}
             try:
                 if body.flexible is None:
@@ -178,8 +178,8 @@ def _check(system: System, values: Mapping[str, Mapping[str, NDArray[np.float64]
                 raise ModelError(f"member {member} of the batch: {error}") from None
 
 
-def doubtful_members(values: Mapping[str, NDArray[np.float64]], body: Body) -> list[int]:
-    """Members whose values are not clearly valid; the others are checked together."""
+def suspect_members(values: Mapping[str, NDArray[np.float64]], body: Body) -> list[int]:
+    """Members that need a check one by one; all others are clearly valid."""
     n = max(len(a) for a in values.values())
     sound = np.ones(n, bool)
     for a in values.values():
@@ -192,9 +192,8 @@ def doubtful_members(values: Mapping[str, NDArray[np.float64]], body: Body) -> l
     return np.flatnonzero(~sound).tolist()
 
 
-def suspicious_members(system: System, changes: Mapping[str, Any]) -> list[int]:
-    """Members that may be invalid as a model although each body is valid: a mass of zero, or another inertia of a body with
-    wheels."""
+def maybe_invalid_members(system: System, changes: Mapping[str, Any]) -> list[int]:
+    """Members whose model may be invalid although each body is valid: zero mass, or a changed inertia of a body with wheels."""
     found = np.zeros(members(changes), dtype=bool)
     carriers = {wheel.body for wheel in system.wheels.values()}
     for key, given in changes.items():

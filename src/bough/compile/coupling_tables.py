@@ -21,8 +21,8 @@ from bough.sweeps.schema import Floats
 if TYPE_CHECKING:
     from bough.compile.workspace_layout import WorkspaceLayout
 
-BETWEEN = "~"               # mark of elastic teeth watched by a run, between their flanks
-ALIKE = 1e-9                # of the size of a row: what is left of one implied by others
+BETWEEN = "~"               # mark of elastic teeth without contact on either flank
+ROUNDING = 1e-9             # of the size of a row: remainder of a row that depends on others
 
 
 def build_coupling(system: System, coupling: Coupling, parts: Partition) -> Closure:
@@ -121,13 +121,13 @@ def check_couplings(closures: Sequence[Closure]) -> None:
             row[names.index(term.name)] += term.factor
     offsets = np.array([closure.parameters[0, f.COUPLING_OFFSET] for closure in couplings])
     left, sizes, right = np.linalg.svd(C)
-    rank = int((sizes > ALIKE*sizes[0]).sum())
-    for combination in left[:, rank:].T:                                    # combinations of rows that say 0 = nonzero
-        if abs(combination @ offsets) > ALIKE*max(1.0, float(np.abs(offsets).max())):
-            involved = [c.name for c, share in zip(couplings, combination, strict=True) if abs(share) > ALIKE]
+    rank = int((sizes > ROUNDING*sizes[0]).sum())
+    for combination in left[:, rank:].T:                                    # combinations of rows of the form 0 = nonzero
+        if abs(combination @ offsets) > ROUNDING*max(1.0, float(np.abs(offsets).max())):
+            involved = [c.name for c, share in zip(couplings, combination, strict=True) if abs(share) > ROUNDING]
             raise ModelError(f"couplings {quoted(involved)} contradict each other: no position keeps all of them; mend their "
                              "factors or offsets, or leave one out")
-    held = [name for name, share in zip(names, (right[:rank]**2).sum(axis=0), strict=True) if share > 1.0 - ALIKE]
+    held = [name for name, share in zip(names, (right[:rank]**2).sum(axis=0), strict=True) if share > 1.0 - ROUNDING]
     if held:
         involved = [c.name for c in couplings if any(term.name in held for term in c.terms)]
         raise ModelError(f"couplings {quoted(involved)} contradict each other: together they leave '{held[0]}' nowhere to move; "

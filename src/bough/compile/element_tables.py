@@ -75,11 +75,11 @@ def element_rows(elements: list[CompiledElement], par_at: int, ws_at: int, rests
         par_at += e.parameters.shape[1]
 
 
-SCALED = "*"                        # in a mark of a model: between a bushing and the scale factor set by an event
+SCALED = "*"                        # in a mark: between a bushing and the scale factor set by an event
 
 
 def bushing_of(mark: str) -> str:
-    """The bushing scaled by a mark, if it is such a mark."""
+    """The bushing scaled by a mark; empty for other marks."""
     return mark.rpartition(SCALED)[0]
 
 

@@ -1,6 +1,6 @@
-"""Friction as the numbers that `sweeps.friction_forces` reads; and what a run switches.
+"""Friction as the numbers that `sweeps.friction_forces` reads, and its states in a run.
 
-A friction that can stick has three states: slipping one way ("name>") or the other ("name<"), or holding its coordinate
+A friction that can stick has three states: slipping forward ("name>") or backward ("name<"), or holding its coordinate
 ("name="). These are marks among those of stops in contact, and the coordinate is then held.  Without a mark, outside of runs, it
 slips in the direction of the speed.
 """
@@ -45,7 +45,7 @@ def friction_rows(system: System, parts: Partition, lay: WorkspaceLayout) -> tup
 
 
 def switch_frictions(tables: Tables, frictions: Mapping[str, Friction], marks: Sequence[str]) -> None:
-    """In copied tables: set which way each slips, or that it holds."""
+    """In copied tables: set the direction of slip of each, or that it holds."""
     rows, known = tables.rows("frictions"), set(marks)
     for row, name in zip(rows, frictions, strict=True):
         row[f.FRICTION_SIGN] = sum(sign for mark, sign in MARKS.items() if name + mark in known)

@@ -208,7 +208,7 @@ def directions(name: str, joint: Joint) -> list[tuple[int, Any, Any, Any, Any]]:
     return found
 
 
-def free_rows(system: System, parts: Partition, torque_at: int) -> tuple[list[list[int]], list[Floats]]:
+def free_motion_rows(system: System, parts: Partition, torque_at: int) -> tuple[list[list[int]], list[Floats]]:
     """Records of plan and pars; the torques are in ws from `torque_at` on."""
     rows, pars, loops = list[list[int]](), list[Floats](), list(system.loops.values())
     for j, motion in enumerate(free_motions(system)):

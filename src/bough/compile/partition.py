@@ -72,7 +72,7 @@ class Partition:
     attachments: dict[str, Anchor] = field(default_factory=dict)            # flexible bodies: the frame of the joint
     modal: dict[str, int] = field(default_factory=dict)                     # the MODAL hinge of each flexible body
     nodes: dict[tuple[str, str], int] = field(default_factory=dict)         # NODE hinges: body, node
-    least_share: NDArray[np.float64] | None = None                          # see assemble.least_share
+    singular_share: NDArray[np.float64] | None = None                          # see assemble.singular_share
 
     @property
     def quaternions(self) -> dict[int, str]:

@@ -1,6 +1,6 @@
-"""Tanks as the numbers that `sweeps.tanks` reads: properties of the propellant as cubics in its mass; and what empties them.
+"""Tanks as the numbers that `sweeps.tanks` reads: properties of the propellant as cubics in its mass; and when they run dry.
 
-A tank that can no longer feed is marked by its name and "0", among the marks of stops in contact.
+An empty tank has the mark name + "0" among those of stops in contact.
 """
 
 from collections.abc import Mapping, Sequence
@@ -61,7 +61,7 @@ def tank_rows(system: System, parts: Partition, lay: WorkspaceLayout, pieces: Se
     return rows, pars
 
 
-def massive_places(system: System, parts: Partition, lay: WorkspaceLayout) -> dict[int, int]:
+def mass_places(system: System, parts: Partition, lay: WorkspaceLayout) -> dict[int, int]:
     """By hinge of a propellant body, the position of its mass in ws."""
     starts = (f.TANK_FIXED, f.TANK_SLOSHING)
     return {parts.attachments[name].hinge: lay.tanks_at + f.TANK_OUT*j + start for j, tank in enumerate(system.tanks.values())
@@ -79,7 +79,7 @@ def propellant_in(system: System, parts: Partition, masses: Mapping[str, float])
 
 # ---- empty ---------------------------------------------------------------------------------------------------------------
 def engine_of(tank: Tank) -> str:
-    """What it feeds: tanks of one engine stop together."""
+    """Name of the engine it feeds; tanks of one engine stop together."""
     return tank.name if tank.engine is None else f"engine {tank.engine}"
 
 
@@ -90,14 +90,14 @@ def switch_tanks(tables: Tables, tanks: Mapping[str, Tank], marks: Sequence[str]
         row[f.TANK_FEEDS] = engine_of(tank) not in dry
 
 
-def fed_tanks(system: System) -> list[Tank]:
+def draining_tanks(system: System) -> list[Tank]:
     """Tanks that may have outflow in a run."""
     fed = {port.flow for port in system.inputs.values()}
     return [tank for tank in system.tanks.values() if tank.name in fed or tank.drawn > 0.0]
 
 
-def can_empty(system: System, masses: Floats) -> bool:
+def can_run_dry(system: System, masses: Floats) -> bool:
     """Whether a tank may run dry with these initial masses (rows, tanks): an input controls its flow, or its own flow lasts long
     enough."""
     fed, least = {port.flow for port in system.inputs.values()}, dict(zip(system.tanks, masses.min(axis=0), strict=True))
-    return any(tank.name in fed or tank.drawn >= least[tank.name] - tank.residual for tank in fed_tanks(system))
+    return any(tank.name in fed or tank.drawn >= least[tank.name] - tank.residual for tank in draining_tanks(system))

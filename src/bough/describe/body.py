@@ -172,7 +172,7 @@ class Body(Description):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.weighed:
+        if self.has_shape_mass:
             self._weigh()
         if self.flexible is not None:
             self._take_mass(self.flexible)
@@ -212,10 +212,10 @@ class Body(Description):
 
     def derived(self) -> tuple[str, ...]:
         """Mass, com and inertia, if given by finite elements or shapes."""
-        return MASS_KEYS if self.weighed or self.flexible is not None else ()
+        return MASS_KEYS if self.has_shape_mass or self.flexible is not None else ()
 
     @property
-    def weighed(self) -> bool:
+    def has_shape_mass(self) -> bool:
         """Whether its mass comes from its shapes."""
         return any(shape.density is not None for shape in self.shapes)
 

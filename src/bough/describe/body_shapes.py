@@ -45,7 +45,7 @@ def read_mesh(path: str) -> Triangles:
     try:
         state = Path(path).stat()
     except OSError:
-        raise wrong_mesh(f"there is no file {path}; give the path of an STL, OBJ or other mesh file") from None
+        raise mesh_error(f"there is no file {path}; give the path of an STL, OBJ or other mesh file") from None
     return _read(path, state.st_mtime_ns)
 
 
@@ -60,16 +60,16 @@ def _read(path: str, _changed: int) -> Triangles:
             loaded = trimesh.load_mesh(path, process=False, skip_materials=True)
             found = loaded.vertices, loaded.faces
     except ImportError as error:
-        raise wrong_mesh(f"{path} cannot be read ({error}); install what is missing, or convert it to STL") from None
+        raise mesh_error(f"{path} cannot be read ({error}); install what is missing, or convert it to STL") from None
     except Exception as error:                                  # of one of trimesh's many readers
-        raise wrong_mesh(f"{path} cannot be read ({error}); give an STL, OBJ or other mesh file") from None
+        raise mesh_error(f"{path} cannot be read ({error}); give an STL, OBJ or other mesh file") from None
     if not len(found[1]):
-        raise wrong_mesh(f"{path} has no triangles; give a file of a surface")
+        raise mesh_error(f"{path} has no triangles; give a file of a surface")
     whole = trimesh.Trimesh(*found, process=True)
     return np.array(whole.vertices, dtype=float), np.array(whole.faces, dtype=np.int64)
 
 
-def wrong_mesh(text: str) -> DescriptionError:
+def mesh_error(text: str) -> DescriptionError:
     """What to raise about a mesh."""
     return DescriptionError([Problem(text, "mesh", ("mesh",))])
 

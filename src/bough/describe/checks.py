@@ -18,7 +18,7 @@ from bough.errors import SHOWN, Path, Problem, nearest
 
 def reference_problems(system: SystemView) -> list[Problem]:
     """The first bodies or nodes that a part refers to and that are not there or cannot carry it, rings of parents, what a part
-    finds wrong with itself, and flexible bodies that the sweeps do not know.
+    finds wrong with itself, and flexible bodies that the dynamics does not support.
 
     >>> from bough.describe import System
     >>> arm = System("arm")
@@ -45,7 +45,7 @@ def _found(system: SystemView) -> Iterator[Problem]:
     yield from _rings(system.bodies)
     yield from (problem for i, body in enumerate(system.bodies.values()) for problem in unsupported(i, body))
     yield from (Problem(text, place.subject, (*place.path, place.key if place.node is None else "node")) for place in places
-                if place.body in system.bodies and (text := mounting_defect(system.bodies[place.body], place)))
+                if place.body in system.bodies and (text := mounting_error(system.bodies[place.body], place)))
 
 
 class Mounting(NamedTuple):
@@ -81,7 +81,7 @@ def _rings(bodies: Mapping[str, Body]) -> list[Problem]:
         if current in path:
             ring = path[path.index(current) :]
             round_trip = " -> ".join([*(ring if len(ring) <= SHOWN else [*ring[:SHOWN], "..."]), ring[0]])
-            text = f"its parents lead back to itself ({round_trip}); let one of them hang on the world"
+            text = f"its parents lead back to itself ({round_trip}); mount one of them on the world"
             found.append(Problem(text, f"body {ring[0]!r}", ("bodies", list(bodies).index(ring[0]), "parent")))
     return found
 
@@ -93,7 +93,7 @@ _NO_ROTATION = ("the elements do not define the rotation there; name another nod
 
 
 def unsupported(index: int, body: Body) -> Iterator[Problem]:
-    """What a flexible body is or does that the sweeps do not know."""
+    """Properties of a flexible body that the dynamics does not support."""
     if body.flexible is None or (inboard := body.flexible.inboard) is None:
         return
     nodes = body.flexible.nodes
@@ -104,8 +104,8 @@ def unsupported(index: int, body: Body) -> Iterator[Problem]:
         yield Problem(text, f"body {body.name!r}", ("bodies", index, "flexible"))
 
 
-def mounting_defect(carrier: Body, place: Mounting) -> str:
-    """Why nothing can sit there, and the remedy; or nothing."""
+def mounting_error(carrier: Body, place: Mounting) -> str:
+    """Why nothing can be mounted there, with the remedy; empty if it can."""
     flexible, owner = carrier.flexible, f"body {carrier.name!r}"
     if flexible is None:
         remedy = f"leave node out and say the place by at, or make {carrier.name!r} flexible"

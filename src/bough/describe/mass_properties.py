@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import numpy as np
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
-from bough.describe.body_shapes import Box, Cylinder, Mesh, Shape, Sphere, named, solid, wrong_mesh
+from bough.describe.body_shapes import Box, Cylinder, Mesh, Shape, Sphere, mesh_error, named, solid
 from bough.describe.numeric import VECTOR, items, shown, vector
 from bough.describe.orientation import point_inertia, rotation_matrix
 from bough.errors import DescriptionError, Problem
@@ -141,11 +141,11 @@ def _enclosed(shape: Mesh, density: float) -> Solid:
     mesh = solid(shape.own_triangles())
     remedy = "repair it, or leave out density and give the body mass, com and inertia"
     if not mesh.is_watertight:
-        raise wrong_mesh(f"{shape.path} is not watertight, so it encloses no mass; {remedy}")
+        raise mesh_error(f"{shape.path} is not watertight, so it encloses no mass; {remedy}")
     if not mesh.is_winding_consistent:
-        raise wrong_mesh(f"{shape.path} has triangles that face inwards and others outwards; {remedy}")
+        raise mesh_error(f"{shape.path} has triangles that face inwards and others outwards; {remedy}")
     if mesh.volume <= 0:
-        raise wrong_mesh(f"{shape.path} has the volume {mesh.volume:.6g} m^3, its triangles face inwards; {remedy}")
+        raise mesh_error(f"{shape.path} has the volume {mesh.volume:.6g} m^3, its triangles face inwards; {remedy}")
     mesh.density = density
     found = mesh.mass_properties
     return Solid(float(found.mass), np.array(found.center_mass), np.array(found.inertia))

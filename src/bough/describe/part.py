@@ -41,14 +41,14 @@ class SystemView(Protocol):
 
 
 class Attachment(NamedTuple):
-    """Where a part sits on a body: the field that names the place, the body and, of a flexible one, the node (None: its inboard
-    one). `turning` is what of the part must turn with the node, if anything.
+    """A mounting place of a part: the body and, on a flexible one, the node (None: the inboard one). `turning` names the component
+    of the part, if any, that needs the rotation of the node.
     """
 
     body: str
     node: str | None
     turning: str = ""
-    side: str = ""          # the field that holds a Frame, which may be on the world; "": the part itself says body and node
+    side: str = ""          # field with a Frame, which may be on the world; "": the part has fields body and node
 
 
 class Finding(NamedTuple):
@@ -83,7 +83,7 @@ class Part(Description, init=False):
         return None
 
     def attachments(self) -> tuple[Attachment, ...]:
-        """Where it sits on bodies."""
+        """Its mounting places on bodies."""
         return ()
 
     def check(self, system: SystemView) -> Iterator[Finding]:
@@ -99,11 +99,11 @@ class Part(Description, init=False):
         return ""
 
     def nonconservative_effects(self) -> tuple[str, ...]:
-        """What of it does work that no potential energy accounts for."""
+        """Effects whose work no potential energy accounts for."""
         return ()
 
     def external_effects(self) -> tuple[str, ...]:
-        """What of it changes the momenta of the system."""
+        """Effects that change the momenta of the system."""
         return ()
 
     def drawing(self) -> list[Drawing]:
@@ -113,8 +113,7 @@ class Part(Description, init=False):
 
 # ---- the tree --------------------------------------------------------------------------------------------------------------
 def depth_first(system: SystemView, root: str | None = None) -> list[Body]:
-    """The bodies that the root (None: the world) carries, inner before outer, each followed by one that hangs on it where there is
-    one.
+    """The bodies that the root (None: the world) carries, depth first: each is followed by one of its children, if any.
 
     >>> from bough.describe.system import System
     >>> arm = System("arm")

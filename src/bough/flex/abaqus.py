@@ -9,17 +9,17 @@ import numpy as np
 
 from bough.errors import DescriptionError
 from bough.flex.deck import Deck, Keyword, keywords, read_deck, real, with_mesh
-from bough.flex.exported import Exported, Places, condensed, labelled, turn_of
+from bough.flex.exported import Exported, Places, condensed, dof_rotation, from_rows
 from bough.flex.finite_elements import FiniteElements, rigid_motion
 from bough.flex.integrals import Array
 from bough.flex.matrix_files import mirrored
 from bough.flex.superelements import Superelement
-from bough.flex.texts import read_text, refusals
+from bough.flex.texts import error_of, read_text
 from bough.flex.units import units as units_of
 from bough.progress import working
 
 _SOURCE = "read_abaqus"
-_wrong = refusals(_SOURCE)
+_wrong = error_of(_SOURCE)
 _REMEDY = "give the path of a .mtx file"  # where one is missing
 _SUPPORT = 1e30  # on the diagonal: Abaqus writes 1e36 for a dof with a boundary condition
 
@@ -101,7 +101,7 @@ def _structure(deck: Deck, tables: list[Array]) -> Exported:
         dofs = dofs[~inside]
     notes = [f"{int(inside.sum())} internal dofs without mass are condensed"] if inside.any() else []
     held = np.flatnonzero(matrices[0].diagonal() >= _SUPPORT)
-    found = labelled(_SOURCE, deck.labels.tolist(), deck.position, (dofs[:, 0], dofs[:, 1] - 1), (matrices[1], matrices[0]))
+    found = from_rows(_SOURCE, deck.labels.tolist(), deck.position, (dofs[:, 0], dofs[:, 1] - 1), (matrices[1], matrices[0]))
     axes = _axes(found.labels, found.position, deck)
     if len(held):
         found = _lifted(found, found.per_node * np.searchsorted(found.labels, dofs[held, 0]) + dofs[held, 1] - 1, axes)
@@ -172,7 +172,7 @@ def _lifted(found: Exported, held: Array, axes: Array) -> Exported:
     entries = found.stiffness.tocoo()
     keep = (entries.coords[0] != entries.coords[1]) | ~np.isin(entries.coords[0], held)
     rest = coo_array((entries.data[keep], tuple(each[keep] for each in entries.coords)), shape=entries.shape).tocsr()
-    rigid, turn = rigid_motion(found.position, found.per_node), turn_of(axes, found.per_node)
+    rigid, turn = rigid_motion(found.position, found.per_node), dof_rotation(axes, found.per_node)
     missing = np.zeros(len(held))
     for k, dof in enumerate(held.tolist()):
         node, part = divmod(dof, found.per_node)

@@ -9,17 +9,17 @@ import numpy as np
 
 from bough.errors import DescriptionError
 from bough.flex.deck import Deck, with_mesh
-from bough.flex.exported import Exported, Places, labelled, with_missing
+from bough.flex.exported import Exported, Places, from_rows, with_missing
 from bough.flex.finite_elements import COMPONENTS, FiniteElements, rigid_motion
 from bough.flex.integrals import Array
 from bough.flex.matrix_files import HEAD, completed, read_harwell_boeing, read_matrix_market
 from bough.flex.reduction import stiffness_share
-from bough.flex.texts import read_text, refusals
+from bough.flex.texts import error_of, read_text
 from bough.flex.units import units as units_of
 from bough.progress import working
 
 _SOURCE = "read_ansys"
-_wrong = refusals(_SOURCE)
+_wrong = error_of(_SOURCE)
 _LABELS = {"UX": 0, "UY": 1, "UZ": 2, "ROTX": 3, "ROTY": 4, "ROTZ": 5}
 
 
@@ -149,7 +149,7 @@ def _structure(labels: Array, position: Array, angles: Array, matrices: tuple[An
     axes = {int(label): _nodal_axes(each) for label, each in zip(labels, angles, strict=True) if each.any()}
 
     def made(nodes: Array, components: Array) -> Exported:
-        found = with_missing(labelled(_SOURCE, labels.tolist(), position, (nodes, components), matrices),
+        found = with_missing(from_rows(_SOURCE, labels.tolist(), position, (nodes, components), matrices),
                              np.column_stack([nodes, components]))
         return found.in_axes(np.array([axes.get(int(label), np.eye(3)) for label in found.labels])) if axes else found
 

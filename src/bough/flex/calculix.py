@@ -6,16 +6,16 @@ from typing import Any, Unpack
 import numpy as np
 
 from bough.flex.deck import Deck, read_deck, real, with_mesh
-from bough.flex.exported import Places, labelled, with_missing
+from bough.flex.exported import Places, from_rows, with_missing
 from bough.flex.finite_elements import FiniteElements
 from bough.flex.integrals import Array
 from bough.flex.matrix_files import mirrored
-from bough.flex.texts import read_text, refusals
+from bough.flex.texts import error_of, read_text
 from bough.flex.units import units as units_of
 from bough.progress import working
 
 _SOURCE = "read_calculix"
-_wrong = refusals(_SOURCE)
+_wrong = error_of(_SOURCE)
 
 
 @working("reading CalculiX files")
@@ -33,7 +33,7 @@ def read_calculix(job: str | Path, *, nodes: str | Path | None = None, units: st
     rows = _dofs(stem.with_suffix(".dof"))
     _refuse_expanded(deck, rows)
     matrices = tuple(_matrix(stem.with_suffix(suffix), len(rows)) for suffix in (".mas", ".sti"))
-    found = labelled(_SOURCE, deck.labels.tolist(), deck.position, (rows[:, 0], rows[:, 1] - 1), (matrices[0], matrices[1]))
+    found = from_rows(_SOURCE, deck.labels.tolist(), deck.position, (rows[:, 0], rows[:, 1] - 1), (matrices[0], matrices[1]))
     structure = with_mesh(with_missing(found, rows - [0, 1]), deck).in_units(units_of(units))
     return structure.model(mass=declared_mass, **places)
 

@@ -371,9 +371,9 @@ def solid_elements(deck: Deck, labels: Array) -> tuple[SolidElements, ...]:
     """Solid elements with an isotropic material, in rows of `labels`; others have no stresses here."""
     row = {label: i for i, label in enumerate(labels.tolist())}
     material: dict[int, tuple[float, float]] = {}
-    for labelled, kind in deck.sections:
+    for labels_of_section, kind in deck.sections:
         if kind in deck.elastic:
-            material |= dict.fromkeys(labelled.tolist(), deck.elastic[kind])
+            material |= dict.fromkeys(labels_of_section.tolist(), deck.elastic[kind])
     groups: dict[tuple[str, float, float], list[tuple[int, list[int]]]] = {}
     for kind, numbers, elements in deck.elements:
         size = kind[3:].rstrip("RHTIEOS") if kind.startswith("C3D") else ""

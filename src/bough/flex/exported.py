@@ -117,7 +117,7 @@ class Exported:
 
     def in_axes(self, axes: Array) -> Exported:
         """The same in body axes; the columns of `axes` (N, 3, 3) are the present axes of each node's dofs."""
-        turn = turn_of(axes, self.per_node)
+        turn = dof_rotation(axes, self.per_node)
         mass, stiffness = ((turn @ each @ turn.T).tocsr() for each in (self.mass, self.stiffness))
         turned = np.flatnonzero(~np.isclose(axes, np.eye(3)).all(axis=(1, 2)))
         if len(held := self.labels[np.intersect1d(self.grounded // self.per_node, turned)]):
@@ -248,7 +248,7 @@ def without_spiders(source: str, places: Places) -> tuple[Mapping[str, Any] | No
     return places.get("attach"), places.get("inboard"), places.get("origin")
 
 
-def turn_of(axes: Array, per_node: int) -> Any:
+def dof_rotation(axes: Array, per_node: int) -> Any:
     """Sparse: out of the dofs along the nodes' own axes (columns), translations and rotations, those along body axes."""
     from scipy.sparse import block_diag
 
@@ -268,7 +268,7 @@ def _grown(matrix: Any, size: int) -> Any:
     return placed(matrix, np.arange(matrix.shape[0]), size)
 
 
-def labelled(source: str, labels: Sequence[int], position: Any, rows: tuple[Array, Array], matrices: tuple[Any, Any]) -> Exported:
+def from_rows(source: str, labels: Sequence[int], position: Any, rows: tuple[Array, Array], matrices: tuple[Any, Any]) -> Exported:
     """A structure out of matrices whose rows are given by the labels and the components (0 ... 5) of their dofs."""
     numbers, places = np.asarray(labels, dtype=int), np.asarray(position, dtype=float).reshape(-1, 3)
     nodes, components = (np.asarray(each, dtype=int) for each in rows)

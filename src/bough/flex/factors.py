@@ -40,7 +40,7 @@ class Front(NamedTuple):
 class SymmetricFactor:
     """The Cholesky factors of a positive symmetric matrix; raises Indefinite if it is not positive.
 
-    `places` (dofs, 3), where each dof is, tell where to cut; without, the order of Cuthill and McKee does.
+    `places` (dofs, 3), where each dof is, guide the dissection; without them, the Cuthill-McKee order does.
 
     >>> from scipy.sparse import diags_array
     >>> chain = diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(500, 500))
@@ -152,7 +152,7 @@ def dissection(matrix: Any, places: Array) -> tuple[list[Array], list[int]]:
     graph, hubs = _graph(matrix, vertex, len(spots))
     found: list[tuple[Array, int]] = [(hubs, -1)] if len(hubs) else []
     waiting = [(graph, np.setdiff1d(np.arange(len(spots)), hubs), len(found) - 1)]
-    while waiting:  # separators come out first: the list is turned round at the end
+    while waiting:  # separators come out first: the list is reversed at the end
         graph, numbers, parent = waiting.pop()
         joined, halves = _cut(graph, spots[numbers])
         found.append((numbers[joined], parent))

@@ -54,7 +54,7 @@ class FlexibleBody:
     D: Array  # (n, n) modal damping
     frequencies: Array  # (n,) [Hz]
     inboard: str | None = None  # the node that the joint holds
-    points: MassPoints | None = None  # where the mass is, if it sits in points
+    points: MassPoints | None = None  # mass points, if it consists of such
     geometric: GeometricStiffness | None = None  # None: no motion-induced stiffness
     variant: str = "full"  # which powers of the deformation the dynamics keeps
     reduction: str = "given"
@@ -519,7 +519,7 @@ def rotations(body: FlexibleBody, eta: Array) -> Array:
 
 
 def _second_order(body: FlexibleBody) -> GeometricStiffness | None:
-    """What bends the paths of the nodes, where the body's dynamics knows it."""
+    """Second-order displacements of the nodes, if the dynamics of the body includes them."""
     return body.geometric if body.variant == "full" else None
 
 

@@ -152,7 +152,7 @@ class ModalIntegrals:
 
     @staticmethod
     def from_points(points: MassPoints) -> ModalIntegrals:
-        """The integrals of a body whose mass sits in points.
+        """The integrals of a body made of mass points.
 
         >>> rod = MassPoints(np.array([[1.0, 0, 0], [2, 0, 0]]), np.ones(2), np.zeros((2, 3)), np.zeros((2, 3, 3)),
         ...                  np.array([[[0.0], [0.3], [0]], [[0], [1.0], [0]]]), np.zeros((2, 3, 1)))
@@ -255,7 +255,7 @@ Product = Callable[[Array, Array], Array]  # fields a (N, ...), b (N, ...) -> su
 
 
 def sum_points(points: MassPoints) -> ModalIntegrals:
-    """The integrals of a body whose mass sits in points; a point with an offset p moves at its mass center, by phi + psi x p."""
+    """The integrals of a body made of mass points; a point with an offset p moves at its mass center, by phi + psi x p."""
     mass, psi = points.mass, np.swapaxes(points.psi, 1, 2)  # (N, n, 3)
     phi = np.swapaxes(points.phi, 1, 2) + np.cross(psi, points.offset[:, None, :])
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from bough.flex.texts import read_text, refusals
+from bough.flex.texts import error_of, read_text
 
 SOURCE = "read_nastran"
-wrong = refusals(SOURCE)
+wrong = error_of(SOURCE)
 Card = list[str]  # the fields of an entry, its name first
 _MOST = 10**7  # points from one to another
 _EVERYWHERE = ("DMIG", "EXTRN")  # entries that count in any section

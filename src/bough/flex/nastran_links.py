@@ -140,7 +140,7 @@ def _multipoint(bulk: Bulk) -> list[Link]:
             continue
         name, terms = f"MPC {card[1]} of grid point {card[2]}", []
         if integer(card[2], card) in bulk.scalars:
-            continue  # a scalar point that tells what grid points do
+            continue  # a scalar point that measures grid points
         for i in range(2, len(card) - 2):
             if (i - 2) % 8 in (0, 3) and card[i]:
                 if (label := integer(card[i], card)) not in at or field_of(card, i + 1) not in "123456" or not card[i + 1]:

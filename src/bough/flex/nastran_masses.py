@@ -17,7 +17,7 @@ _ELEMENTS = (
     "CBAR", "CBEAM", "CBEND", "CROD", "CONROD", "CTUBE", "CQUAD4", "CQUAD8", "CQUADR", "CQUAD", "CTRIA3", "CTRIA6", "CTRIAR",
     "CSHEAR", "CHEXA", "CPENTA", "CTETRA", "CPYRAM",
 )
-_THEIRS = (
+_PYNASTRAN_CARDS = (
     "GRID", "GRDSET", "BAROR", "BEAMOR", "CORD1R", "CORD1C", "CORD1S", "CORD2R", "CORD2C", "CORD2S", "MAT1", "MAT2", "MAT3",
     "MAT8", "MAT9", "MAT10", "MAT11", "PBAR", "PBARL", "PBEAM", "PBEAML", "PBCOMP", "PBEND", "PROD", "PTUBE", "PSHELL", "PCOMP",
     "PCOMPG", "PSHEAR", "PSOLID", "PLSOLID", "PCOMPS",
@@ -118,7 +118,7 @@ def _elements(bulk: Bulk) -> Any:
 
     with TemporaryDirectory() as folder, quietly():
         path = Path(folder) / "elements.bdf"
-        cards = [card for kind in (*_THEIRS, *_ELEMENTS) for card in bulk.cards.get(kind, [])]
+        cards = [card for kind in (*_PYNASTRAN_CARDS, *_ELEMENTS) for card in bulk.cards.get(kind, [])]
         path.write_text("\n".join(map(_free_field, cards)), encoding="latin-1")
         model = BDF(debug=None, log=None, mode="nx")
         model.read_bdf(str(path), xref=True, validate=False, punch=True)

@@ -73,7 +73,7 @@ def without_idle_scalars(stiffness: Dmig, mass: Dmig) -> tuple[Dmig, Dmig]:
 
 
 def _square(matrix: Any) -> bool:
-    """What is 1 x 1 stands for a matrix that was not asked for."""
+    """Nastran writes a 1 x 1 matrix in place of one that was not requested."""
     return matrix is not None and matrix.shape[0] == matrix.shape[1] > 1
 
 
@@ -97,7 +97,7 @@ def _of_rows(bulk: Bulk, name: str, matrix: Any) -> Dmig:
 
 
 def _row_sets(bulk: Bulk) -> dict[str, list[Row]]:
-    """Sets of dofs by what tells them, each in the order of the points' numbers; EXTRN in its own."""
+    """Sets of dofs by their source, each in the order of the points' numbers; EXTRN in its own order."""
     scalars = set(bulk.scalars)
     points = sorted({*bulk.labels.tolist(), *scalars})
     every = sorted([(label, i) for label in bulk.labels.tolist() for i in range(1, 7)] + [(label, 0) for label in scalars])

@@ -21,6 +21,6 @@ def read_text(path: Path, source: str, remedy: str) -> str:
         return data.decode("cp1252", errors="replace")
 
 
-def refusals(source: str) -> Callable[[str], DescriptionError]:
-    """The errors of a reader: each message begins with the name of the function that the user called."""
+def error_of(source: str) -> Callable[[str], DescriptionError]:
+    """Constructor of the errors of a reader; messages begin with the name of the function that the user called."""
     return lambda text: DescriptionError(f"{source}: {text}")

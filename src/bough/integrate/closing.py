@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from bough.compile.assemble import least_share
+from bough.compile.assemble import singular_share
 from bough.compile.kernel_calls import group_parameters, lanes_for, workspace
 from bough.compile.layout import Floats
 from bough.errors import StateError, name_list, similar
@@ -52,7 +52,7 @@ def stabilized(model: Model, pars: Floats, chosen: str | float | None, method: s
     if chosen is None:
         return pars
     pars = pars.copy()
-    pars[:, f.LEAST_SHARE] = least_share(model.tables.parts)
+    pars[:, f.LEAST_SHARE] = singular_share(model.tables.parts)
     if chosen == "projection" and method != "euler-cromer":
         return pars
     pars[:, f.STABILIZATION] = (1.0/(2.0*(step or USUAL_STEP)) if chosen == "projection"

@@ -1,7 +1,7 @@
 """Tanks in a run: flow and thrust end where the propellant does, at a moment that is found inside a step [B 90]."""
 
 from bough.compile.layout import Floats
-from bough.compile.tank_tables import EMPTY, engine_of, fed_tanks
+from bough.compile.tank_tables import EMPTY, draining_tanks, engine_of
 from bough.describe import Tank
 from bough.errors import StateError
 from bough.integrate.watchers import watcher
@@ -17,7 +17,7 @@ def feeding(model: Model) -> list[Tank]:
     """Tanks that feed."""
     tanks = model.system.tanks.values()
     dry = {engine_of(tank) for tank in tanks if tank.name + EMPTY in model.contacts}
-    return [tank for tank in fed_tanks(model.system) if engine_of(tank) not in dry]
+    return [tank for tank in draining_tanks(model.system) if engine_of(tank) not in dry]
 
 
 def watch_tank(model: Model, tank: Tank) -> Floats:

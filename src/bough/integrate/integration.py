@@ -74,7 +74,7 @@ class Integration:
         system = model.system
         masses = starting_masses(model, tanks0) if x is None else extended.state(x).tanks
         self.events = bool(system.events or system.stops or sticking(system) or touching(system)
-                           or (system.tanks and builders.tank_tables.can_empty(system, masses)))
+                           or (system.tanks and builders.tank_tables.can_run_dry(system, masses)))
         if pars is None:
             pars = extended.tables.pars if parameters is None or self.events else extended.parameter_tables(parameters)
         self.options: dict[str, Any] = {"t0": float(t0), "method": method, **steps, "dynamics": dynamics, "seed": seed,

@@ -12,7 +12,7 @@ from bough import compile as builders
 from bough.analyze import body_motion, equations_of_motion
 from bough.compile.batch import Batch, InputOptions, Place, array, fill, rows
 from bough.compile.compiled_model import REST
-from bough.compile.coordinates import body_parameters, member_of, suspicious_members
+from bough.compile.coordinates import body_parameters, maybe_invalid_members, member_of
 from bough.compile.kernel_calls import fits
 from bough.compile.layout import Floats
 from bough.describe import Frame, System
@@ -80,7 +80,7 @@ class Model(LinearCalls):
         """Parameters of the tables with one row for each member of a batch of parameter sets {"body.mass": [...], ...}."""
         pars = analyze.parameter_rows.parameter_rows(self, changes)
         own = analyze.parameter_rows.parted(self.system, changes)[0]
-        for member in suspicious_members(self.system, own) if own else ():
+        for member in maybe_invalid_members(self.system, own) if own else ():
             try:
                 self.with_parameters(member_of(changes, member))
             except ModelError as error:

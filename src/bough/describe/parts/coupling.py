@@ -338,7 +338,7 @@ class Coupling(Part):
 
     def nonconservative_effects(self) -> tuple[str, ...]:
         """Dampers and impacts."""
-        return ("couplings that give way",) if self.damping else ("impacts",) if self.touches and self.restitution < 1.0 else ()
+        return ("compliant couplings",) if self.damping else ("impacts",) if self.touches and self.restitution < 1.0 else ()
 
     def refused(self, system: SystemView) -> str:
         if isinstance(system.gravity, CentralGravity):

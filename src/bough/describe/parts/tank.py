@@ -363,7 +363,7 @@ class Tank(Part):
         return (Attachment(self.body, self.node, "a tank"), Attachment(self.exit.body, self.exit.node, "a nozzle", "nozzle"))
 
     def check(self, system: SystemView) -> Iterator[Finding]:
-        """Its nozzle sits on its body, or on one that turns on it."""
+        """Its nozzle is on its body, or on one gimbaled on it."""
         exit, bodies = self.exit, system.bodies
         if self.body not in bodies or exit.body not in bodies or self.gimballed(bodies) is not None:
             return
