@@ -7,9 +7,7 @@ from hypothesis import given
 from bough.compile.motion_tables import breaks, motion_at, motion_rows
 from bough.describe import Constant, Harmonics, Move, Pieces, Polynomial, Rate, Spline, TimeTable
 from tests.support.described_systems import pieces
-from tests.support.tolerance import CANCELLING, FORMULA
-
-EPS = np.finfo(float).eps
+from tests.support.tolerance import CANCELLING, EPS, FORMULA
 
 
 def at(motion, t):
@@ -72,7 +70,7 @@ def test_harmonics(w, phase):
     t = np.linspace(0, 2.2 * period, 5003)
     exact = amplitude * np.array([np.sin(w * t + phase), w * np.cos(w * t + phase), -w * w * np.sin(w * t + phase)])
     error = np.abs(at(Harmonics([(amplitude, w, phase)]), t) - exact).max(axis=1) / (amplitude * np.array([1, w, w * w]))
-    assert error[0] < FORMULA + EPS * abs(phase)
+    assert error[0] < FORMULA + EPS * abs(phase)                   # and that of the phase
     assert error[1] < CANCELLING
     assert error[2] < 1e-10
 
@@ -118,7 +116,7 @@ def test_any_pieces_are_continuous_and_break_only_at_their_times(motion):
     times = np.array(motion.times)
     before, after = at(motion, np.nextafter(times, -np.inf)), at(motion, times)
     scale = 1 + np.abs(motion.coefficients[0]).sum() + max(np.abs(c).sum() * 2**7 * 8 for c in map(np.asarray, motion.coefficients))
-    assert np.abs(after - before)[:2].max() <= 1e-9 * scale
+    assert np.abs(after - before)[:2].max() <= 1e-9 * scale  # of the terms of a piece: so much is taken for rounding
 
 
 @pytest.mark.parametrize(

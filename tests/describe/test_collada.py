@@ -5,6 +5,7 @@ import pytest
 
 import bough
 from bough.errors import DescriptionError
+from tests.support.tolerance import PRODUCTS
 
 PLATE = """<?xml version="1.0"?>
 <COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
@@ -41,7 +42,7 @@ def test_a_plate(kind, tmp_path):
     """Moved by 1 along x, made ten times larger, turned by 90 degrees about z, lifted by 5: all in mm."""
     vertices, faces = mesh(tmp_path, POLYGONS[kind]).triangles()
     corners = np.array([[0, 10, 5], [0, 30, 5], [-10, 30, 5], [-10, 10, 5]]) * 1e-3
-    np.testing.assert_allclose(vertices[faces], corners[[[0, 1, 2], [0, 2, 3]]], atol=1e-17)
+    np.testing.assert_allclose(vertices[faces], corners[[[0, 1, 2], [0, 2, 3]]], rtol=0, atol=PRODUCTS * corners.max())  # in m
 
 
 @pytest.mark.parametrize(

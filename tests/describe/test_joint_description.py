@@ -23,6 +23,7 @@ from bough.describe.joint import read_joint, write_joint
 from bough.describe.numeric import axis
 from bough.errors import DescriptionError
 from tests.support.described_systems import directions, joints
+from tests.support.tolerance import FORMULA, PRODUCTS
 
 
 @pytest.mark.parametrize(
@@ -94,8 +95,8 @@ def test_a_plane_is_spanned_right_handed(direction):
     joint = PointOnPlane(direction)
     assert read_joint(write_joint(joint)) == joint
     first, second = np.array(joint.translations)
-    assert np.allclose(np.cross(first, second), axis(direction), atol=1e-15)
-    assert abs(first @ second) < 1e-15
+    assert np.allclose(np.cross(first, second), axis(direction), rtol=0, atol=FORMULA)
+    assert abs(first @ second) < PRODUCTS
 
 
 @pytest.mark.parametrize(

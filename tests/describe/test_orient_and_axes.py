@@ -13,19 +13,20 @@ from bough.describe import Body, Revolute
 from bough.describe.numeric import PRINCIPAL, axis, letter
 from bough.describe.orientation import IDENTITY, orientation
 from bough.errors import DescriptionError
+from tests.support.tolerance import FORMULA
 
 unit_quaternions = st.tuples(*[st.floats(-1, 1)] * 4).filter(lambda q: np.linalg.norm(q) > 1e-3)
 SEQUENCES = ["x", "zy", "xyz", "ZXZ", "ZYX", "yxy", "Z"]
 
 
 def same_rotation(mine, rotation):
-    return abs(np.dot(mine, rotation.as_quat())) == pytest.approx(1.0, abs=1e-14)
+    return abs(np.dot(mine, rotation.as_quat())) == pytest.approx(1.0, abs=FORMULA)
 
 
 @given(st.tuples(*[st.floats(-1e100, 1e100)] * 3).filter(any))
 def test_axis_is_unit_and_stays_as_it_is(given_vector):
     once = axis(given_vector)
-    assert np.linalg.norm(once) == pytest.approx(1.0, abs=1e-14)
+    assert np.linalg.norm(once) == pytest.approx(1.0, abs=FORMULA)
     assert axis(once) == once
 
 

@@ -6,6 +6,7 @@ from scipy.optimize import brentq
 from scipy.special import iv, jv
 
 from bough.flex import beam, beam_model
+from tests.support.tolerance import CANCELLING, SWEEP
 
 FOUR_DIGITS = 1e-4          # roots are printed with 5 to 7 digits; cubic elements leave (k h)^4/1440 of a frequency
 SQUARE_BAR = {"E": 70e9, "G": 26e9, "area": 1e-4, "Iy": 1e-4**2 / 12, "Iz": 4e-4**2 / 12, "J": 2e-9, "density": 2700.0}
@@ -75,7 +76,7 @@ def test_wedge_against_bessel_functions():
 def test_table_of_sections_is_the_function_it_samples():
     by_table = beam(2.0, EI=np.array([3.0, 1.0]), mass_per_length=[2.0, 1.0], modes=2)
     by_function = beam(2.0, EI=lambda s: 3 - s, mass_per_length=lambda s: 2 - s / 2, modes=2)
-    assert by_table.frequencies == pytest.approx(by_function.frequencies, rel=1e-12)
+    assert by_table.frequencies == pytest.approx(by_function.frequencies, rel=CANCELLING)
 
 
 def test_timoshenko_cantilever_against_its_frequency_equation():
@@ -100,7 +101,8 @@ def test_timoshenko_cantilever_against_its_frequency_equation():
 
 def test_slender_timoshenko_beam_does_not_lock():
     thin = {"E": 1e8, "Iy": 1e-8, "Iz": 1e-8, "G": 4e7, "area": 1.0, "density": 1.0, "modes": 2, "elements": 4}
-    assert beam(1.0, timoshenko=True, **thin).frequencies == pytest.approx(beam(1.0, **thin).frequencies, rel=1e-5)
+    # 3 EI/(k GA L^2) = 9e-8 of the deflection is shear
+    assert beam(1.0, timoshenko=True, **thin).frequencies == pytest.approx(beam(1.0, **thin).frequencies, rel=2e-7)
 
 
 @pytest.mark.parametrize("ratio", [0.2, 1.0, 5.0])
@@ -123,12 +125,12 @@ def test_tip_inertia_and_offset_count():
     flexibility = np.array([[length**3 / 3, length**2 / 2], [length**2 / 2, length]]) / EI
     lump = np.array([[mass, mass * offset], [mass * offset, inertia + mass * offset**2]])
     theory = np.sort(1 / np.sqrt(np.linalg.eigvals(flexibility @ lump)))
-    assert angular(body) == pytest.approx(theory, rel=1e-5)
+    assert angular(body) == pytest.approx(theory, rel=2e-8)  # the beam weighs 1e-6 kg beside 50 kg
 
 
 def test_consistent_mass_is_what_the_points_sum_to():
     model = beam_model(1.0, elements=6, timoshenko=True, tip_mass=0.3, tip_com=(0.1, 0.2, 0), tip_inertia=0.01, **SQUARE_BAR)
     body = model.reduce(modes=5)
-    assert np.allclose(body.integrals.Mff, np.eye(5), atol=1e-10)
+    assert np.allclose(body.integrals.Mff, np.eye(5), rtol=0, atol=SWEEP)
     assert body.mass == pytest.approx(0.27 + 0.3)
     assert body.com == pytest.approx((0.27 * np.array([0.5, 0, 0]) + 0.3 * np.array([1.1, 0.2, 0])) / 0.57)

@@ -6,12 +6,14 @@ import pytest
 from bough.errors import DescriptionError
 from bough.flex import beam_model, convergence
 from bough.flex.geometric import static_solver
+from tests.support.compare import clamped
+from tests.support.tolerance import CANCELLING
 
 
 def test_effective_masses_of_a_cantilever():
     """61.3, 18.8, 6.5 % of the mass in the first three bending modes."""
     report = beam_model(1.0, EI=(1.0, 1e8), mass_per_length=1.0).convergence(modes=3)
-    assert report.effective_mass[:, 2] == pytest.approx([0.6131, 0.1883, 0.0647], abs=1e-4)
+    assert report.effective_mass[:, 2] == pytest.approx([0.6131, 0.1883, 0.0647], abs=5e-5)  # as printed
     assert report.enough is None
 
 
@@ -19,8 +21,8 @@ def test_all_modes_carry_all_that_can_move():
     model = beam_model(1.0, EI=1.0, mass_per_length=1.0, elements=5)
     report = model.convergence(modes=20, share=0.999)
     assert report.enough is not None
-    assert report.static_error[-1] < 1e-9
-    assert (np.diff(report.static_error) < 1e-12).all()
+    assert report.static_error[-1] < clamped(model)
+    assert (np.diff(report.static_error) < CANCELLING).all()
 
 
 def test_report_prints_as_a_table():
@@ -33,13 +35,13 @@ def test_report_prints_as_a_table():
 def test_craig_bampton_errors_are_against_the_full_model():
     report = beam_model(1.0, EI=1.0, mass_per_length=1.0).convergence("craig-bampton", modes=4, interfaces=["tip"])
     assert report.static_error[-1] < 1e-8
-    assert 0 <= report.frequency_error[0] < 1e-3
+    assert 0 <= report.frequency_error[0] < (3.516 / 120.9) ** 2  # squares of the first frequency, and of one that is left out
 
 
 def test_free_free_report_uses_static_errors():
     report = beam_model(1.0, EI=1.0, mass_per_length=1.0, inboard=None).convergence("free-free", modes=12, share=0.8)
-    assert np.abs(report.effective_mass).max() < 1e-12
-    assert (np.diff(report.static_error) < 1e-12).all()
+    assert np.abs(report.effective_mass).max() < CANCELLING
+    assert (np.diff(report.static_error) < CANCELLING).all()
 
 
 def test_static_shapes_make_the_loads_at_their_interfaces_exact():
@@ -53,7 +55,7 @@ def test_static_shapes_make_the_loads_at_their_interfaces_exact():
     assert (first, second) == ("tip", "acceleration")
     assert with_tip[0] < 1e-9  # the tip's load is exact, the middle's is better
     assert with_tip[1] <= report.load_error[-1, 1]
-    assert (with_both <= with_tip + 1e-12).all()
+    assert (with_both <= with_tip + CANCELLING).all()
     text = repr(report)
     assert "load err" in text
     assert "+ static shapes of acceleration" in text
@@ -70,8 +72,8 @@ def test_static_shapes_of_accelerations_give_the_quasi_static_deflection():
         body = model.reduce(modes=2, static=static)
         eta = np.linalg.solve(body.K, -body.integrals.t[:, 1])
         errors.append(abs(body.displacement(eta)["tip"][1] / (tip @ exact)[1] - 1))
-    assert 1e-3 < errors[0] < 0.02
-    assert errors[1] < 1e-9
+    assert 1e-3 < errors[0] < 0.02  # the second mode has (w1/w2)^2 = 0.025 of the first one's compliance
+    assert errors[1] < clamped(model)
 
 
 def test_static_shapes_of_a_distributed_load():
@@ -88,8 +90,8 @@ def test_static_shapes_of_a_distributed_load():
         assert body.n_modes == 2 + len(static)
         eta = np.linalg.solve(body.K, np.einsum("Nir,Ni->r", body.outline.phi, forces))
         errors.append(abs(body.displacement(eta)["tip"][2] / exact[2] - 1))
-    assert 1e-4 < errors[0] < 0.02
-    assert errors[1] < 1e-9
+    assert 1e-4 < errors[0] < 0.02  # the same
+    assert errors[1] < clamped(model)
     assert convergence(model, modes=2, static=[load.ravel()]).added[0][0] == "load 0"
     with pytest.raises(DescriptionError, match="a static load has shape"):
         model.reduce(modes=2, static=[np.ones(7)])

@@ -101,6 +101,7 @@ def test_moment_matrix_is_the_virtual_rotation_of_the_exact_rod():
         spin = logm(after @ before.T).real / (2 * step)
         rotation = np.array([spin[2, 1], spin[0, 2], spin[1, 0]])
         expected = turning[-1][:, r] @ eta
+        # 1e-3 shapes of size 1 to 2, four: the next power
         assert np.abs(rotation - shapes[-3:, r] - expected).max() < 0.02 * np.abs(expected).max()
 
 
@@ -122,4 +123,5 @@ def test_every_field_of_the_mass_is_kept():
     sums, n = plate.carried, plate.n_modes
     for shapes, expected in ((sums.t[n:], plate.geometric.acceleration), (sums.E[n:], plate.geometric.gradient)):
         found = np.tensordot(shapes, sums.G, (0, 0))
+        # of the largest, less than 1e-12 is left out
         assert (np.abs(found - expected).max(axis=(-2, -1)) < 1e-9 * np.abs(expected).max(axis=(-2, -1))).all()

@@ -1,4 +1,7 @@
-"""Readers of other tools: real files with known values, and the same structure written in every tool's way."""
+"""Readers of other tools: real files with known values, and the same structure written in every tool's way.
+
+Tolerances: 1e-9 m and kg m^2, places of grid points in files have ten digits.
+"""
 
 from itertools import pairwise
 
@@ -12,7 +15,9 @@ from bough.errors import DescriptionError
 from bough.flex import beam_model, from_matrices, read_abaqus, read_ansys, read_calculix, read_nastran
 from bough.flex.integrals import ModalIntegrals
 from bough.flex.nastran_bulk import Frame, read_bulk
+from tests.support.compare import solving
 from tests.support.fe_files import FOLDER, needs_pynastran, real_files
+from tests.support.tolerance import CANCELLING, printed
 
 
 # ---- files of real tools ---------------------------------------------------------------------------------------------------
@@ -27,7 +32,7 @@ def test_ansys_rotor():
         elements=folder / "rotorAnsysElements.txt",
         attach={"left": 3, "right": 7},
     )
-    assert model.reduce("free-free", modes=4).frequencies[0] == pytest.approx(104.63701055, abs=5e-9)
+    assert model.reduce("free-free", modes=4).frequencies[0] == pytest.approx(104.63701055, abs=5e-9)  # as printed
     assert model.faces.max() < 115
 
 
@@ -36,9 +41,9 @@ def test_abaqus_block():
     model = read_abaqus(FOLDER / "abaqus" / "blockC3D8.inp", attach={"end": "Set-1"}, declared_mass=2900.0 * 4.0)
     body = model.reduce("free-free", modes=2)
     assert body.mass == pytest.approx(11600.0, rel=1e-6)  # places are given in single precision
-    assert body.com == pytest.approx([2.0, 0.5, 0.5], abs=1e-6)
+    assert body.com == pytest.approx([2.0, 0.5, 0.5], abs=1e-6)  # the same
     rigid = model.rigid_motion()
-    assert abs(model.stiffness @ rigid).max() < 1e-6 * abs(model.stiffness).max()
+    assert abs(model.stiffness @ rigid).max() < 1e-6 * abs(model.stiffness).max()  # the same
     assert body.frequencies[0] > 100
 
 
@@ -51,13 +56,14 @@ def test_nastran_beam_of_bars():
     )
     printed = (folder / "beam_modes.f06").read_text().split("R E A L   E I G E N V A L U E S")[1].splitlines()[3:13]
     for square, line in zip((2 * np.pi * modes.frequencies) ** 2, printed, strict=True):
-        digits, power = line.split()[2].split("E")  # all of them, but for single precision in the OP2
+        digits, power = line.split()[2].split("E")
+        # all the digits, but for single precision in the OP2
         assert abs(square - float(digits) * 10.0 ** int(power)) <= 0.5e-6 * 10.0 ** int(power) + square * 2.0**-24
     lumped = np.diagonal(ModalIntegrals.from_points(modes.points()).Mff)
     assert lumped == pytest.approx(modes.modal_mass, rel=2e-7)  # single precision
     body = modes.reduce(modes=6)
     assert body.reduction == "cantilever"
-    assert body.integrals.Mff == pytest.approx(np.eye(6), abs=1e-12)
+    assert body.integrals.Mff == pytest.approx(np.eye(6), abs=CANCELLING)
 
 
 @real_files
@@ -71,7 +77,7 @@ def test_nastran_op2_with_its_own_bulk_data():
     assert alone.frequencies.tolist() == known.frequencies.tolist()
     assert alone.position == pytest.approx(known.position)
     assert alone.mass == pytest.approx(known.mass, rel=1e-6)  # single precision
-    assert alone.inertia == pytest.approx(known.inertia, rel=1e-6, abs=1e-12)
+    assert alone.inertia == pytest.approx(known.inertia, rel=1e-6, abs=1e-12)  # the same
     with pytest.raises(DescriptionError, match=r"plate_py.op2 has no grid points; give the bulk data, and op2='plate_py.op2'"):
         read_nastran(folder / "plate_py.op2")
 
@@ -83,7 +89,7 @@ def test_nastran_free_plate():
     modes = read_nastran(folder / "plate_py.dat", op2=folder / "plate_py.op2", units="in-lbf-s", attach={"corner": 1})
     body = modes.reduce()
     assert body.n_modes == 4  # ten are given, six are rigid
-    assert body.mass == pytest.approx(7.3315e-4 * 2 * 1 * 0.125 * 175.126835, rel=1e-6)
+    assert body.mass == pytest.approx(7.3315e-4 * 2 * 1 * 0.125 * 175.126835, rel=1e-6)  # single precision
     assert np.abs(body.integrals.t).max() < 1e-9
 
 
@@ -111,11 +117,14 @@ def shaft(elements=6):
     return place, *((wide @ each.toarray() @ wide.T) for each in (model.mass, model.stiffness))
 
 
+ROUNDED = solving(shaft()[2][6:, 6:])          # frequencies of a shaft that is clamped
+
+
 def expected(place, M, K, **options):
     return from_matrices(M, K, place, attach={"root": 0, "tip": len(place) - 1}, inboard="root", modes=5, **options)
 
 
-def assert_same(body, other, rel=1e-9):
+def assert_same(body, other, rel=ROUNDED):
     assert body.frequencies == pytest.approx(other.frequencies, rel=rel)
     assert body.mass == pytest.approx(other.mass, rel=rel)
     assert body.com == pytest.approx(other.com, rel=rel, abs=1e-9)
@@ -194,7 +203,7 @@ def test_ansys_harwell_boeing(tmp_path):
     model = read_ansys(
         tmp_path / "K.hb", tmp_path / "M.hb", tmp_path / "nodes.txt", attach={"root": 1, "tip": len(place)}, inboard="root"
     )
-    assert_same(model.reduce(modes=5), expected(place, M, K), rel=1e-6)
+    assert_same(model.reduce(modes=5), expected(place, M, K))
 
 
 # ---- Nastran ---------------------------------------------------------------------------------------------------------------
@@ -283,10 +292,10 @@ def test_nastran_rigid_elements_are_eliminated(tmp_path):
     shift[:3, 3:] = -np.array([[0, -arm[2], arm[1]], [arm[2], 0, -arm[0]], [-arm[1], arm[0], 0]])
     by_hand = M.copy()
     by_hand[-6:, -6:] += shift.T @ np.diag([2.0, 2, 2, 0.01, 0.02, 0.03]) @ shift
-    assert_same(body, expected(place, by_hand, K), rel=1e-5)
+    assert_same(body, expected(place, by_hand, K), rel=1e-5)  # entries of ten digits, of which bending takes a difference
     at = body.nodes.index
     turned = body.nodes.phi[at("tip")] + np.cross(body.nodes.psi[at("tip")], arm, axis=0)
-    assert body.nodes.phi[at("instrument")] == pytest.approx(turned, abs=1e-9)
+    assert body.nodes.phi[at("instrument")] == pytest.approx(turned, abs=1e-9)  # arms between places of ten digits
     with pytest.raises(DescriptionError, match=r"'instrument' cannot be an interface, since node 50, x follows another node"):
         model.reduce("craig-bampton", interfaces=["instrument"], modes=2)
 
@@ -310,7 +319,7 @@ def test_interface_in_the_middle_of_a_mean_motion(tmp_path):
     files = [text, *cards, dmig("KGG", K[np.ix_(pick, pick)], rows), dmig("MGG", M[np.ix_(pick, pick)], rows)]
     (tmp_path / "cage.bdf").write_text("\n".join(files))
     body = read_nastran(tmp_path / "cage.bdf", attach={"hub": 6, "corner": 1}, inboard="hub").reduce(modes=4)
-    assert np.abs(body.nodes.phi[0]).max() < 1e-12
+    assert np.abs(body.nodes.phi[0]).max() < CANCELLING
     free = read_nastran(tmp_path / "cage.bdf", attach={"corner": 1}).reduce("free-free", modes=4)
     assert free.mass == pytest.approx(2.5)
     # by hand: the rigid motion nearest to that of the five corners vanishes
@@ -320,7 +329,8 @@ def test_interface_in_the_middle_of_a_mean_motion(tmp_path):
     basis = null_space(rigid.T)
     inner = K[np.ix_(pick, pick)]
     squares = eigh(basis.T @ inner @ basis, 0.5 * basis.T @ basis, eigvals_only=True)
-    assert (2 * np.pi * body.frequencies) ** 2 == pytest.approx(squares[:4], rel=1e-6)
+    # squares of directions of bars, between two places each
+    assert (2 * np.pi * body.frequencies) ** 2 == pytest.approx(squares[:4], rel=8 * printed(10))
 
 
 def test_nastran_op4(tmp_path):
@@ -332,7 +342,7 @@ def test_nastran_op4(tmp_path):
     (tmp_path / "shaft.bdf").write_text(text)
     OP4(debug=None).write_op4(str(tmp_path / "shaft.op4"), {"KGG": (6, K), "MGG": (6, M)}, is_binary=False)
     model = read_nastran(tmp_path / "shaft.bdf", matrices=tmp_path / "shaft.op4", attach={"root": 1, "tip": 4}, inboard="root")
-    assert_same(model.reduce(modes=5), expected(place, M, K), rel=1e-5)
+    assert_same(model.reduce(modes=5), expected(place, M, K))
     (tmp_path / "cut.op4").write_bytes((tmp_path / "shaft.op4").read_bytes()[:500])
     with pytest.raises(DescriptionError, match=r"cut.op4 is not a complete OP4 file|has no stiffness"):
         read_nastran(tmp_path / "shaft.bdf", matrices=tmp_path / "cut.op4")
@@ -419,9 +429,10 @@ def test_spider_over_a_face():
     assert body.nodes.position[1] == pytest.approx(hub)
     assert body.mass == pytest.approx(20.0)
     assert (body.frequencies > mean.frequencies).all()
-    assert body.frequencies[0] == pytest.approx(mean.frequencies[0], rel=0.05)
+    share = 0.1**3  # of the bending compliance that is within one height of the tip, where the rigid face stiffens
+    assert body.frequencies[0] == pytest.approx(mean.frequencies[0], rel=share)
     arm = np.array([0.2, 0, 0])  # from the face to the hub
     face = mean.nodes.phi[1] + np.cross(mean.nodes.psi[1], arm, axis=0)
-    assert abs(body.nodes.phi[1, 2, 0]) == pytest.approx(abs(face[2, 0]), rel=0.05)
+    assert abs(body.nodes.phi[1, 2, 0]) == pytest.approx(abs(face[2, 0]), rel=share)
     deflection = body.static_deflection("tip", force=(0, 0, 1.0), moment=(0, 0.3, 0))
     assert body.rotation(deflection)["tip"][1] != 0

@@ -32,6 +32,12 @@ def solved(model, q):
     return max(solving(each) for each in M)
 
 
+def clamped(model):
+    """The same for a finite-element model clamped at its inboard node: static shapes, and the frequencies that follow from them."""
+    free = model.free_dofs(model.dofs_of(model.inboard))
+    return solving(model.restricted(model.stiffness, free).toarray())
+
+
 def solved_scale(M, *terms):
     """The size of a solution of M a = sum of terms, before the terms cancel: that is what rounding is relative to."""
     return np.abs(np.linalg.inv(M)) @ sum(np.abs(term) for term in terms)
