@@ -16,31 +16,14 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 import bough
 from bough import describe
+from bough.describe import parts as kinds
 from bough.describe.base import subject_of, under
 from bough.describe.body import Body
 from bough.describe.body_shapes import Mesh, Shape
 from bough.describe.checks import reference_problems
 from bough.describe.numeric import text
 from bough.describe.part import Kind, Part, SystemView
-from bough.describe.parts import (
-    ELEMENTS,
-    PARTS,
-    Buoyancy,
-    Bushing,
-    Coupling,
-    Element,
-    Event,
-    Friction,
-    Input,
-    Line,
-    Loop,
-    Output,
-    Restoring,
-    Stop,
-    Tank,
-    Wheel,
-    Wrench,
-)
+from bough.describe.parts import ELEMENTS, PARTS, Element, Event, Loop, Tank
 from bough.describe.parts.connection import detachable, separable
 from bough.describe.parts.coupling import Gearbox, gearbox_parts
 from bough.describe.parts.event import Latch
@@ -166,19 +149,19 @@ class System:
         self.gravity = gravity
         self.bodies: dict[str, Body] = {}
         self.loops: dict[str, Loop] = {}
-        self.couplings: dict[str, Coupling] = {}
-        self.wheels: dict[str, Wheel] = {}
-        self.wrenches: dict[str, Wrench] = {}
+        self.couplings: dict[str, kinds.Coupling] = {}
+        self.wheels: dict[str, kinds.Wheel] = {}
+        self.wrenches: dict[str, kinds.Wrench] = {}
         self.events: dict[str, Event] = {}
-        self.stops: dict[str, Stop] = {}
-        self.frictions: dict[str, Friction] = {}
+        self.stops: dict[str, kinds.Stop] = {}
+        self.frictions: dict[str, kinds.Friction] = {}
         self.tanks: dict[str, Tank] = {}
-        self.lines: dict[str, Line] = {}
-        self.restorings: dict[str, Restoring] = {}
-        self.buoyancies: dict[str, Buoyancy] = {}
-        self.bushings: dict[str, Bushing] = {}
-        self.inputs: dict[str, Input] = {}
-        self.outputs: dict[str, Output] = {}
+        self.lines: dict[str, kinds.Line] = {}
+        self.restorings: dict[str, kinds.Restoring] = {}
+        self.buoyancies: dict[str, kinds.Buoyancy] = {}
+        self.bushings: dict[str, kinds.Bushing] = {}
+        self.inputs: dict[str, kinds.Input] = {}
+        self.outputs: dict[str, kinds.Output] = {}
         self.settings: Simulation | None = None
         self.notes: tuple[str, ...] = ()  # remarks that go with it
         self._joint_owners: dict[str, str] = {}
@@ -212,21 +195,21 @@ class System:
 
     body = adds(Body, "Add a body; see Body for the keywords. Without a joint it is welded to its parent.")
     loop = adds(Loop, "Close a loop: a joint, or a Distance, from the frame `a` to the frame `b`; see Loop.")
-    coupling = adds(Coupling, "Enforce a linear relation between coordinates, as gears and screws do; see Coupling.")
-    wheel = adds(Wheel, "Add a momentum wheel to a body; see Wheel.")
-    wrench = adds(Wrench, "Apply an external force and moment to a body; see Wrench.")
+    coupling = adds(kinds.Coupling, "Enforce a linear relation between coordinates, as gears and screws do; see Coupling.")
+    wheel = adds(kinds.Wheel, "Add a momentum wheel to a body; see Wheel.")
+    wrench = adds(kinds.Wrench, "Apply an external force and moment to a body; see Wrench.")
     event = adds(Event, "Add actions at a time, or when a quantity crosses a value; see Event.")
     latch = adds(Latch, "Lock a coordinate when it crosses the value `at`; see Latch.")
-    stop = adds(Stop, "Add a spring and a damper that act on a coordinate beyond a limit; see Stop.")
-    friction = adds(Friction, "Add friction along a coordinate, or about the axis of a wheel; see Friction.")
+    stop = adds(kinds.Stop, "Add a spring and a damper that act on a coordinate beyond a limit; see Stop.")
+    friction = adds(kinds.Friction, "Add friction along a coordinate, or about the axis of a wheel; see Friction.")
     tank = adds(Tank, "Add a propellant tank to a body: a body with its name, whose mass decreases as propellant burns; see Tank.")
-    line = adds(Line, "Add a straight spring and damper from the frame `a` to the frame `b`; see Line.")
-    restoring = adds(Restoring, "Add a force and a moment linear in the displacement of a body in the world; see Restoring.")
-    buoyancy = adds(Buoyancy, "Add the buoyancy of a body with circular sections; see Buoyancy.")
-    bushing = adds(Bushing, "Add a spring and a damper along all six motions of frame `b` relative to frame `a`; see Bushing.")
+    line = adds(kinds.Line, "Add a straight spring and damper from the frame `a` to the frame `b`; see Line.")
+    restoring = adds(kinds.Restoring, "Add a force and a moment linear in the displacement of a body in the world; see Restoring.")
+    buoyancy = adds(kinds.Buoyancy, "Add the buoyancy of a body with circular sections; see Buoyancy.")
+    bushing = adds(kinds.Bushing, "Add a spring and a damper along all six motions of frame `b` relative to `a`; see Bushing.")
     simulation = adds(Simulation, "Set how the system is simulated; see Simulation. The last call counts.")
-    input = adds(Input, "Declare an input: a force, torque or other quantity set from outside; see Input.")
-    output = adds(Output, "Declare an output: a quantity to be measured; see Output.")
+    input = adds(kinds.Input, "Declare an input: a force, torque or other quantity set from outside; see Input.")
+    output = adds(kinds.Output, "Declare an output: a quantity to be measured; see Output.")
 
     def gearbox(self, name: str, body: str, *, ratio: float, inertia: float, **options: Any) -> Gearbox:
         """Drive the joint of a body through a gearbox: adds the rotor (a body with the gearbox's name), the coupling between both,

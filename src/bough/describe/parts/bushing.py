@@ -6,21 +6,10 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema, model_validator
 
+from bough.describe import numeric
 from bough.describe.base import Description, Fault
 from bough.describe.body import WORLD, Frame
-from bough.describe.numeric import (
-    MATRIX6,
-    Matrix6,
-    Vector,
-    VectorLike,
-    at_least_zero,
-    items,
-    matrix6,
-    number,
-    numbers,
-    shown,
-    write_matrix6,
-)
+from bough.describe.numeric import Matrix6, Vector, VectorLike, at_least_zero
 from bough.describe.orientation import IDENTITY, Orientation, rotation_matrix
 from bough.describe.part import Drawing, Recorded
 from bough.describe.parts.element import Between, Exerted, Floats, Motion, Places, TableEntry
@@ -34,32 +23,32 @@ _NONE: Matrix6 = ((0.0,) * 6,) * 6
 
 def _matrix(value: Any) -> Matrix6:
     """A symmetric positive semi-definite 6x6 matrix, rotations first."""
-    given = items(value)
+    given = numeric.items(value)
     if given is not None and len(given) == 2:
         whole = np.zeros((6, 6))
         whole[:3, :3], whole[3:, 3:] = (_block(entry) for entry in given)
     else:
-        whole = np.array(matrix6(value, _REMEDY))
+        whole = np.array(numeric.matrix6(value, _REMEDY))
     _check_matrix(whole)
     return tuple(map(tuple, (0.5 * (whole + whole.T)).tolist()))
 
 
 def _block(value: Any) -> Floats:
     """3x3: a matrix, its diagonal, or one number for all axes."""
-    given = items(value)
+    given = numeric.items(value)
     if given is None:
-        return number(value) * np.eye(3)
-    if len(given) == 3 and all(items(row) is not None for row in given):
-        return np.array([numbers(row, 3) for row in given])
+        return numeric.number(value) * np.eye(3)
+    if len(given) == 3 and all(numeric.items(row) is not None for row in given):
+        return np.array([numeric.numbers(row, 3) for row in given])
     if len(given) != 3:
-        raise ValueError(f"has an entry {shown(value)}; {_REMEDY}")
-    return np.diag(numbers(given, 3))
+        raise ValueError(f"has an entry {numeric.shown(value)}; {_REMEDY}")
+    return np.diag(numeric.numbers(given, 3))
 
 
 def _check_matrix(K: Floats) -> None:
     diagonal = np.diag(K)
     if diagonal.min() < 0.0:
-        raise ValueError(f"has the diagonal {shown(diagonal)}, so that it feeds energy; give numbers >= 0 there")
+        raise ValueError(f"has the diagonal {numeric.shown(diagonal)}, so that it feeds energy; give numbers >= 0 there")
     scale = np.sqrt(np.outer(diagonal, diagonal))                   # no other entry of such a matrix is larger
     if (loose := np.argwhere(np.abs(K - K.T) > _ROUNDING * scale)).size:
         i, j = loose[0]
@@ -70,8 +59,8 @@ def _check_matrix(K: Floats) -> None:
 
 
 _PAIR = {"type": "array", "minItems": 2, "maxItems": 2}
-Matrix = Annotated[Matrix6, BeforeValidator(_matrix), PlainSerializer(write_matrix6),
-                   WithJsonSchema({"anyOf": [*MATRIX6["anyOf"], _PAIR]})]
+Matrix = Annotated[Matrix6, BeforeValidator(_matrix), PlainSerializer(numeric.write_matrix6),
+                   WithJsonSchema({"anyOf": [*numeric.MATRIX6["anyOf"], _PAIR]})]
 
 
 class Pose(Description):
@@ -90,10 +79,10 @@ def _rest(value: Any) -> Pose:
         return value or Pose()
     if isinstance(value, Mapping):
         return Pose.from_mapping(value)
-    given = items(value)
+    given = numeric.items(value)
     if given is None or len(given) not in (2, 3):
         remedy = "give a place of 3 numbers [m], a pair (place, orientation) or {at: ..., orient: ...}"
-        raise ValueError(f"is {shown(value)}; {remedy}")
+        raise ValueError(f"is {numeric.shown(value)}; {remedy}")
     return Pose(given) if len(given) == 3 else Pose(*given)
 
 

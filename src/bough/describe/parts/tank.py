@@ -11,24 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema, model_validator
 
+from bough.describe import numeric
 from bough.describe.base import Description, Fault, among
 from bough.describe.body import Body, Frame
 from bough.describe.body_shapes import Box, Cylinder, Shape, Sphere, read_shape, write_shape
 from bough.describe.joint import Joint
 from bough.describe.motions import Signal, TimeTable, increasing
-from bough.describe.numeric import (
-    NUMBERS,
-    Axis,
-    AxisLike,
-    Text,
-    Vector,
-    VectorLike,
-    above_zero,
-    at_least_zero,
-    items,
-    numbers,
-    shown,
-)
+from bough.describe.numeric import NUMBERS, Axis, AxisLike, Text, Vector, VectorLike, above_zero, at_least_zero
 from bough.describe.orientation import IDENTITY, Orientation, point_inertia
 from bough.describe.part import Attachment, Finding, Part, Recorded, SystemView
 
@@ -41,16 +30,16 @@ _THIRDS = np.array([0.0, 1.0, 2.0, 3.0]) / 3.0
 
 # ---- tables over the level ---------------------------------------------------------------------------------------------------
 def _rows(value: Any) -> tuple[tuple[float, ...], ...]:
-    given = items(value)
+    given = numeric.items(value)
     if given is None or not given:
-        raise ValueError(f"is {shown(value)}; give a row of 3 numbers for each mass")
-    return tuple(numbers(row, 3) for row in given)
+        raise ValueError(f"is {numeric.shown(value)}; give a row of 3 numbers for each mass")
+    return tuple(numeric.numbers(row, 3) for row in given)
 
 
 def _series(value: Any) -> tuple[float, ...]:
-    found = numbers([value] if items(value) is None else value)
+    found = numeric.numbers([value] if numeric.items(value) is None else value)
     if not found or min(found) < 0.0:
-        raise ValueError(f"is {shown(value)}; give a number >= 0, or one for each level")
+        raise ValueError(f"is {numeric.shown(value)}; give a number >= 0, or one for each level")
     return found
 
 
@@ -117,7 +106,7 @@ class Slosh(Description):
     decay: Annotated[float, at_least_zero("1/s")] = 0.0
     level: Masses | None = None
     at: Vector = (0.0, 0.0, 0.0)
-    q0: Annotated[tuple[float, ...], BeforeValidator(lambda value: numbers(value, 2)), WithJsonSchema(NUMBERS)] = (0.0, 0.0)
+    q0: Annotated[tuple[float, ...], BeforeValidator(lambda value: numeric.numbers(value, 2)), WithJsonSchema(NUMBERS)] = (0.0, 0.0)
 
     def __init__(self, model: str, mass: Any, length: Any = 0.0, frequency: Any = 0.0, **options: Any) -> None:
         super().__init__(model=model, mass=mass, length=length, frequency=frequency, **options)
@@ -148,7 +137,7 @@ def _nozzle(value: Any) -> Any:
     """A Frame, or a place on the body of the tank."""
     if isinstance(value, Frame) or value is None:
         return value
-    return Frame.from_mapping(value) if isinstance(value, dict) else numbers(value, 3)
+    return Frame.from_mapping(value) if isinstance(value, dict) else numeric.numbers(value, 3)
 
 
 ShapeField = Annotated[Shape | None, BeforeValidator(lambda value: None if value is None else read_shape(value)),
