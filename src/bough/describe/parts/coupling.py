@@ -379,28 +379,30 @@ class Gearbox(NamedTuple):
     friction: Friction | None
 
 
-def gearbox_parts(
-    bodies: Mapping[str, Body],
-    name: str,
-    body: str,
-    *,
-    ratio: float,
-    inertia: float,
-    stiffness: float | None = None,
-    damping: float = 0.0,
-    backlash: float = 0.0,
-    restitution: float = 0.0,
-    friction: Mapping[str, Any] | None = None,
-) -> Gearbox:
-    """The rotor, the coupling and the friction of a gearbox at the joint of a body, which has one degree of freedom.
+def _keywords(value: Any) -> Any:
+    if not isinstance(value, Mapping | None):
+        raise ValueError(f"is {shown(value)}; give a mapping of the keywords of Friction, such as coulomb")
+    return value
 
-    ratio          turns of the motor per turn of the joint (for a prismatic joint: rad/m)
-    inertia        of the rotor about its axis [kg m^2], on the motor side; at the joint it is ratio^2 times as large
-    stiffness      of the gearbox [N m/rad, N/m] and its damping, on the joint side; None: rigid
-    backlash       play of the joint with the motor at rest [rad, m], and the restitution of impacts if it is rigid
-    friction       of the rotor: the keywords of Friction, such as {"coulomb": 0.01}
-    """
-    subject = f"gearbox {name!r}"
+
+class GearboxKeywords(Description, init=False):
+    """What describes a gearbox, besides the joint that it drives."""
+
+    noun: ClassVar[str] = "gearbox"
+    name: Text
+    ratio: Ratio                                                # turns of the motor per turn of the joint; if it slides, rad/m
+    inertia: Annotated[float, above_zero("kg m^2")]             # of the rotor about its axis; at the joint, ratio^2 times that
+    stiffness: Annotated[float, above_zero("N/m or N m/rad")] | None = None     # of the gears, at the joint; None: rigid
+    damping: Annotated[float, at_least_zero("N s/m or N m s/rad")] = 0.0        # the same
+    backlash: Annotated[float, at_least_zero("rad or m")] = 0.0                 # of the joint with the motor at rest
+    restitution: Annotated[float, at_least_zero("1")] = 0.0                     # of its impacts, if the gears are rigid
+    friction: Annotated[Mapping[str, Any] | None, BeforeValidator(_keywords)] = None  # of the rotor, such as {"coulomb": 0.01}
+
+
+def gearbox_parts(bodies: Mapping[str, Body], name: str, body: str, **keywords: Any) -> Gearbox:
+    """The rotor, the coupling and the friction of a gearbox at the joint of a body, which has one degree of freedom; `keywords`
+    are those of GearboxKeywords."""
+    given, subject = GearboxKeywords(name=name, **keywords), f"gearbox {name!r}"
     if body not in bodies:
         text = f"body {body!r} is not a body of the system{similar(body, bodies)}; add it before"
         raise DescriptionError([Problem(text, subject)])
@@ -409,25 +411,12 @@ def gearbox_parts(
         text = (f"the joint of body {body!r} has {driven.joint.n_v} degrees of freedom, and a gearbox drives one; put a body "
                 "between simpler joints")
         raise DescriptionError([Problem(text, subject)])
-    given = {"ratio": ratio, "inertia": inertia, "stiffness": 1.0 if stiffness is None else stiffness, "damping": damping,
-             "backlash": backlash}
-    for key, value in given.items():
-        try:
-            number(value)
-        except ValueError as error:
-            raise DescriptionError([Problem(f"{key} {error}", subject)]) from None
-    if not inertia > 0.0:
-        raise DescriptionError([Problem(f"inertia is {inertia!r} kg m^2; give that of the rotor, a number > 0", subject)])
-    if not isinstance(friction, Mapping | None):
-        text = f"friction is {shown(friction)}; give a mapping of the keywords of Friction, such as coulomb"
-        raise DescriptionError([Problem(text, subject)])
     axis = np.array(driven.joint.rotations or driven.joint.translations, float)[0]
     rotor = Body(name, parent=driven.parent, node=driven.node, at=driven.at, orient=driven.orient, joint=Revolute(axis),
-                 inertia=(float(inertia) * np.outer(axis, axis)).tolist(), idealized=True)
-    options: dict[str, Any] = {"backlash": backlash * abs(ratio), "restitution": restitution}
-    if stiffness is not None:
-        options |= {"stiffness": stiffness / ratio**2 if ratio else stiffness, "damping": damping / ratio**2 if ratio else damping}
-    elif damping:
-        options["damping"] = damping
-    coupling = Coupling(name, Gear(name, driven.joint.name or body, ratio), reference="initial", **options)
-    return Gearbox(rotor, coupling, None if friction is None else Friction(name, name, **friction))
+                 inertia=(given.inertia * np.outer(axis, axis)).tolist(), idealized=True)
+    options: dict[str, Any] = {
+        "stiffness": None if given.stiffness is None else given.stiffness / given.ratio**2,
+        "damping": given.damping / given.ratio**2, "backlash": given.backlash * abs(given.ratio)}
+    gear = Gear(name, driven.joint.name or body, given.ratio)
+    coupling = Coupling(name, gear, reference="initial", restitution=given.restitution, **options)
+    return Gearbox(rotor, coupling, None if given.friction is None else Friction(name, name, **given.friction))
