@@ -44,17 +44,10 @@ def overview(tables: Tables) -> str:
             head = f"{place.start:>7}  {shape_of(place):>8}  {name:<17}"
             lines += indented(head + f"{place.section.unit:<{units}}  "*bool(units), place.section.meaning + shown)
     lines += ["", "ws behind that, by method: what is where (how many numbers)"]
-    for name, (blocks, counts, offset) in methods(tables).items():
+    for name, (blocks, counts, offset) in tables.methods().items():
         lines += indented(f"  {name}: ", ", ".join(f"{block} at {start + offset} ({size})" for block, (start, size)
                                                in blocks.places(*counts).items()))
     return "\n".join(lines[1:])
-
-
-def methods(tables: Tables) -> dict[str, tuple[Blocks, tuple[int, ...], int]]:
-    """Blocks of methods after the common ones, the counts they depend on, and the offset of their starts."""
-    start, bodies = int(tables.plan[f.WS_MASS]), int(tables.plan[f.N_HINGES] - tables.plan[f.CLOUD_BASE] + 1)
-    return {"dense": (r.DENSE_METHOD, (int(tables.plan[f.NV]), int(tables.plan[f.N_MULTIPLIERS])), start),
-            "cloud": (r.CLOUD_METHOD, (start, int(tables.plan[f.N_CLOUDS]), bodies), 0)}
 
 
 def shape_of(place: Place) -> str:

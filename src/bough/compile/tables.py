@@ -14,6 +14,7 @@ from bough.compile.signal_tables import OutputPlace
 from bough.kernels.lanes import Features
 from bough.sweeps import fields as f
 from bough.sweeps import records as r
+from bough.sweeps.schema import Blocks
 
 
 @dataclass(frozen=True)
@@ -87,14 +88,18 @@ class Tables:
         """By hinge, its kind in the sweeps that solve for accelerations: a weld if it is held."""
         return [int(kind) for kind in self.rows("hinges")[:, f.SOLVED]]
 
+    def methods(self) -> dict[str, tuple[Blocks, tuple[int, ...], int]]:
+        """Blocks of methods behind the common workspace, the counts they depend on, and the offset of their starts."""
+        start, bodies = self.size(f.WS_MASS), self.size(f.N_HINGES) - self.size(f.CLOUD_BASE) + 1
+        return {"dense": (r.DENSE_METHOD, (self.size(f.NV), self.fronts.size), start),
+                "cloud": (r.CLOUD_METHOD, (start, self.size(f.N_CLOUDS), bodies), 0)}
+
     def more(self, dynamics: str) -> int:
         """Numbers of the workspace that a method needs in addition to the common ones."""
-        if dynamics == "dense":
-            return r.DENSE_METHOD.size(self.size(f.NV), self.fronts.size)
-        if dynamics == "cloud":
-            start, bodies = self.size(f.WS_MASS), self.size(f.N_HINGES) - self.size(f.CLOUD_BASE) + 1
-            return r.CLOUD_METHOD.size(start, self.size(f.N_CLOUDS), bodies) - start
-        return 0
+        if dynamics not in (methods := self.methods()):
+            return 0
+        blocks, counts, offset = methods[dynamics]
+        return blocks.size(*counts) + offset - self.size(f.WS_MASS)
 
 
 def described_inputs(tables: Tables, t: NDArray[np.float64]) -> NDArray[np.float64]:

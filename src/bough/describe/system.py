@@ -267,12 +267,7 @@ class System:
         """The same system with its meshes embedded, so that their files are no longer needed. A mesh whose file cannot be read is
         left unchanged.
         """
-        twin = self.copy()
-        for name, body in self.bodies.items():
-            shapes = tuple(_packed(shape) for shape in body.shapes)
-            if shapes != body.shapes:
-                twin.bodies[name] = body.model_copy(update={"shapes": shapes})
-        return twin
+        return self._with(lambda body: {"shapes": tuple(map(_packed, body.shapes))})
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -328,10 +323,12 @@ class System:
             raise DescriptionError(source.locate(error.problems)) from None
 
     def _exact(self) -> System:
+        return self._with(lambda body: {} if body.flexible is None else {"flexible": replace(body.flexible, recipe=None)})
+
+    def _with(self, update: Callable[[Body], dict[str, Any]]) -> System:
+        """A copy of the system with updated bodies."""
         twin = self.copy()
-        for name, body in self.bodies.items():
-            if body.flexible is not None:
-                twin.bodies[name] = body.model_copy(update={"flexible": replace(body.flexible, recipe=None)})
+        twin.bodies = {name: body.model_copy(update=update(body)) for name, body in self.bodies.items()}
         return twin
 
     def _document(self) -> DocumentHead:

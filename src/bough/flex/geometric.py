@@ -48,11 +48,6 @@ class GeometricStiffness:
         return np.asarray(result)
 
 
-def geometric_stiffness(model: FiniteElements, shapes: Array) -> GeometricStiffness | None:
-    """The geometric stiffness of a model under modes (dofs, n), or None if the model does not define it."""
-    return None if model.geometric_of is None else model.geometric_of(model, shapes)
-
-
 def from_prestress(model: FiniteElements, shapes: Array, stress_stiffness: Callable[[Array], Any]) -> GeometricStiffness:
     """The matrices of a general model: static displacement under each unit load, its stress stiffness, projected on the modes.
 

@@ -112,10 +112,6 @@ class Outline:
     lines: Array  # (E, 2) pairs of points, of integers
     faces: Array = field(default_factory=lambda: np.zeros((0, 3), dtype=int))  # (F, 3) triangles, counter-clockwise from outside
 
-    @staticmethod
-    def empty(n_modes: int) -> Outline:
-        return Outline(np.zeros((0, 3)), np.zeros((0, 3, n_modes)), np.zeros((0, 2), dtype=int))
-
 
 def unknown_node(name: str, known: tuple[str, ...]) -> str:
     """The message about a node that does not exist."""
@@ -152,25 +148,68 @@ class ModalIntegrals:
 
     @staticmethod
     def from_points(points: MassPoints) -> ModalIntegrals:
-        """The integrals of a body made of mass points.
+        """The integrals of a body made of mass points; a point with an offset p moves at its mass center, by phi + psi x p.
 
         >>> rod = MassPoints(np.array([[1.0, 0, 0], [2, 0, 0]]), np.ones(2), np.zeros((2, 3)), np.zeros((2, 3, 3)),
         ...                  np.array([[[0.0], [0.3], [0]], [[0], [1.0], [0]]]), np.zeros((2, 3, 1)))
         >>> ModalIntegrals.from_points(rod).h
         array([[0. , 0. , 2.3]])
         """
-        return sum_points(points)
+        mass, psi = points.mass, np.swapaxes(points.psi, 1, 2)  # (N, n, 3)
+        phi = np.swapaxes(points.phi, 1, 2) + np.cross(psi, points.offset[:, None, :])
+
+        def product(a: Array, b: Array) -> Array:
+            flat = (a.reshape(len(mass), -1) * mass[:, None]).T @ b.reshape(len(mass), -1)
+            return np.asarray(flat.reshape(a.shape[1:] + b.shape[1:]))
+
+        parts = _translations(product, points.position + points.offset, phi)
+        if points.inertia.any():
+            parts |= {name: parts[name] + value for name, value in _rotations(points.inertia, psi).items()}
+            parts |= _spins(points.inertia, psi)
+        return ModalIntegrals(**parts)
 
     @staticmethod
     def from_matrix(mass: Any, position: Array, shapes: Array) -> ModalIntegrals:
         """The integrals out of any mass matrix (dofs, dofs) of N nodes with 3 or 6 dofs each, under modes (dofs, n). [B 70]
+
+        They are products of rigid motions, modes and turned modes with the matrix: what it determines is exact. A body that turns
+        by w moves node i by w x (c + phi) and turns it by w + w x psi, where c is the mass center of the node's share of the
+        matrix: the matrix interpolates these velocities of nodes as it does those of modes. M stays positive.
 
         >>> mass = np.kron(np.array([[2.0, 1.0], [1.0, 2.0]]), np.eye(3))       # a bar of 6 kg with linear elements
         >>> ends = np.array([[0.0, 0, 0], [1, 0, 0]])
         >>> ModalIntegrals.from_matrix(mass, ends, np.zeros((6, 0))).I0.diagonal()
         array([0., 2., 2.])
         """
-        return sum_matrix(mass, position, shapes)
+        count, n = len(position), shapes.shape[1]
+        per_node = mass.shape[0] // max(count, 1)
+        nodal = shapes.reshape(count, per_node, n)
+        along, about = np.zeros((2, count, per_node, 3))
+        along[:, :3] = np.eye(3)
+        about[:, :3] = -tilde(position)
+        if per_node == 6:
+            about[:, 3:] = np.eye(3)
+        momentum = (mass @ along.reshape(-1, 3)).reshape(along.shape)
+        turned = _turned_shapes(nodal, _node_offsets(momentum)).reshape(mass.shape[0], 3 * n)
+        moved, spun = mass @ shapes, mass @ about.reshape(-1, 3)
+        about = about.reshape(-1, 3)
+        crossed = np.asarray(about.T @ (mass @ turned)).reshape(3, 3, n)  # [i, j, r]: rotation i, mode r turned about j
+        pairs = (turned.T @ (mass @ turned)).reshape(3, n, 3, n)
+        parts = {
+            "m": np.trace(momentum[:, :3].sum(axis=0)) / 3,
+            "s0": axial(momentum.reshape(-1, 3).T @ about) / 2,
+            "t": (along.reshape(-1, 3).T @ moved).T,
+            "I0": _symmetric(about.T @ spun),
+            "I1": 2.0 * _symmetric(np.moveaxis(crossed, 2, 0)),
+            "I2": _symmetric((np.transpose(pairs, (1, 3, 0, 2)) + np.transpose(pairs, (3, 1, 0, 2))) / 2.0),
+            "h": (about.T @ moved).T,
+            "k": np.moveaxis((turned.T @ moved).reshape(3, n, n), 0, 2),
+            "Mff": _symmetric(shapes.T @ moved),
+            **no_spins(n),
+        }
+        if per_node == 6:
+            parts |= _second_turns(mass, _node_offsets(momentum), np.swapaxes(nodal[:, 3:], 1, 2), parts)
+        return ModalIntegrals(**parts)
 
     @property
     def n_modes(self) -> int:
@@ -252,59 +291,6 @@ def kept(variant: str) -> bool:
 
 # ---- sums ------------------------------------------------------------------------------------------------------------------
 Product = Callable[[Array, Array], Array]  # fields a (N, ...), b (N, ...) -> sum m a b, shape (... of a, ... of b)
-
-
-def sum_points(points: MassPoints) -> ModalIntegrals:
-    """The integrals of a body made of mass points; a point with an offset p moves at its mass center, by phi + psi x p."""
-    mass, psi = points.mass, np.swapaxes(points.psi, 1, 2)  # (N, n, 3)
-    phi = np.swapaxes(points.phi, 1, 2) + np.cross(psi, points.offset[:, None, :])
-
-    def product(a: Array, b: Array) -> Array:
-        flat = (a.reshape(len(mass), -1) * mass[:, None]).T @ b.reshape(len(mass), -1)
-        return np.asarray(flat.reshape(a.shape[1:] + b.shape[1:]))
-
-    parts = _translations(product, points.position + points.offset, phi)
-    if points.inertia.any():
-        parts |= {name: parts[name] + value for name, value in _rotations(points.inertia, psi).items()}
-        parts |= _spins(points.inertia, psi)
-    return ModalIntegrals(**parts)
-
-
-def sum_matrix(mass: Any, position: Array, shapes: Array) -> ModalIntegrals:
-    """Products of rigid motions, modes and turned modes with a mass matrix: what it determines is exact. [B 70]
-
-    A body that turns by w moves node i by w x (c + phi) and turns it by w + w x psi, where c is the mass center of the node's
-    share of the matrix: the matrix interpolates these velocities of nodes as it does those of modes. M stays positive.
-    """
-    count, n = len(position), shapes.shape[1]
-    per_node = mass.shape[0] // max(count, 1)
-    nodal = shapes.reshape(count, per_node, n)
-    along, about = np.zeros((2, count, per_node, 3))
-    along[:, :3] = np.eye(3)
-    about[:, :3] = -tilde(position)
-    if per_node == 6:
-        about[:, 3:] = np.eye(3)
-    momentum = (mass @ along.reshape(-1, 3)).reshape(along.shape)
-    turned = _turned_shapes(nodal, _node_offsets(momentum)).reshape(mass.shape[0], 3 * n)
-    moved, spun = mass @ shapes, mass @ about.reshape(-1, 3)
-    about = about.reshape(-1, 3)
-    crossed = np.asarray(about.T @ (mass @ turned)).reshape(3, 3, n)  # [i, j, r]: rotation i, mode r turned about j
-    pairs = (turned.T @ (mass @ turned)).reshape(3, n, 3, n)
-    parts = {
-        "m": np.trace(momentum[:, :3].sum(axis=0)) / 3,
-        "s0": axial(momentum.reshape(-1, 3).T @ about) / 2,
-        "t": (along.reshape(-1, 3).T @ moved).T,
-        "I0": _symmetric(about.T @ spun),
-        "I1": 2.0 * _symmetric(np.moveaxis(crossed, 2, 0)),
-        "I2": _symmetric((np.transpose(pairs, (1, 3, 0, 2)) + np.transpose(pairs, (3, 1, 0, 2))) / 2.0),
-        "h": (about.T @ moved).T,
-        "k": np.moveaxis((turned.T @ moved).reshape(3, n, n), 0, 2),
-        "Mff": _symmetric(shapes.T @ moved),
-        **no_spins(n),
-    }
-    if per_node == 6:
-        parts |= _second_turns(mass, _node_offsets(momentum), np.swapaxes(nodal[:, 3:], 1, 2), parts)
-    return ModalIntegrals(**parts)
 
 
 def _node_offsets(momentum: Array) -> Array:

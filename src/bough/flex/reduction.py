@@ -24,7 +24,7 @@ from bough.flex.choices import REDUCTIONS
 from bough.flex.factors import Indefinite, SymmetricFactor
 from bough.flex.finite_elements import FiniteElements, rigid_motion
 from bough.flex.flexible_body import FlexibleBody, damping_matrix
-from bough.flex.geometric import geometric_stiffness, static_solver
+from bough.flex.geometric import static_solver
 from bough.flex.integrals import Array
 from bough.flex.recovery import Recovery, given_recovery, is_given, with_given_points
 from bough.flex.static_shapes import static_shapes, strain_orthonormal
@@ -271,7 +271,7 @@ def reduce(
     with working("reducing finite elements"):
         squares, shapes = mode_shapes(model, reduction, modes=modes, interfaces=interfaces, static=static)
         frequencies = np.sqrt(np.maximum(squares, 0.0))
-        known = geometric_stiffness(model, shapes) if stiffening else None
+        known = model.geometric_of(model, shapes) if stiffening and model.geometric_of is not None else None
         body = FlexibleBody(
             integrals=model.integrals(shapes),
             points=None if model.rule is None else model.rule.points(shapes),

@@ -70,7 +70,7 @@ def check_structure(model: FiniteElements, *, modes: int = 10, mass: float | Non
     6
     """
     with working("checking a structure"):
-        found_mass, center, tensor = mass_properties(model)
+        found_mass, center, tensor = _rigid_mass(model.mass, rigid_motion(model.position, model.dofs_per_node))
         problems = _declared(found_mass, center, tensor, mass, com, inertia)
         grounding, more = grounding_of(model)
         problems += more
@@ -82,13 +82,8 @@ def check_structure(model: FiniteElements, *, modes: int = 10, mass: float | Non
     return StructureCheck(size, found_mass, center, tensor, grounding, zero, free, fixed, left_out, tuple(problems), model.notes)
 
 
-def mass_properties(model: FiniteElements) -> tuple[float, Array, Array]:
-    """Mass, mass center, and inertia about it, by rigid motions of the mass matrix."""
-    return _rigid_mass(model.mass, rigid_motion(model.position, model.dofs_per_node))
-
-
 def _rigid_mass(matrix: Any, rigid: Array) -> tuple[float, Array, Array]:
-    """The same of a mass matrix, and of six rigid motions of its coordinates."""
+    """Mass, mass center, and inertia about it, of a mass matrix and the six rigid motions of its coordinates."""
     square = rigid.T @ (matrix @ rigid)
     mass = float(np.trace(square[:3, :3]) / 3)
     center = axial(square[:3, 3:]) / 2 / mass
