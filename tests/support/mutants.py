@@ -43,12 +43,12 @@ MUTANTS = {
         "dynamics: flexible bodies, order-n",
     ),
     "fronts": Mutant(
-        "sweeps/fronts.py", "a - g0*u + (y*force - z*e)", "a + g0*u + (y*force - z*e)", "dynamics: a loop closed by revolute"
+        "sweeps/fronts.py", "sub(m, scale(u, G_m))", "add(m, scale(u, G_m))", "dynamics: a loop closed by revolute"
     ),
     "closures": Mutant(
         "sweeps/closures.py", "dot(n, a) + (dot(v, v)", "dot(n, a) - (dot(v, v)", "dynamics: a loop closed by distance"
     ),
-    "held": Mutant("sweeps/held.py", "q + dq, v + dv, a + da", "q + dq, v + dv, a - da", "dynamics: held coordinates"),
+    "held": Mutant("sweeps/held.py", "a = a*s + v", "a = a*s - v", "dynamics: held coordinates"),
     "elements": Mutant(
         "sweeps/force_elements.py",
         "stretch, rate = distance - read(pars, p + f.LINE_LENGTH)",

@@ -71,7 +71,7 @@ def element_rows(elements: list[CompiledElement], par_at: int, ws_at: int, rests
     line."""
     for j, e in enumerate(elements):
         yield r.ELEMENT.row(kind=e.kind, hinge=e.hinge, other=e.other, meet=e.meet, par=par_at,
-                            ws=ws_at + f.ELEMENT_OUT*j, more=e.option, rest=rests.get(e.name, 0))
+                            ws=ws_at + f.ELEMENT_OUT*j, option=e.option, rest=rests.get(e.name, 0))
         par_at += e.parameters.shape[1]
 
 

@@ -24,7 +24,7 @@ SWEEPS = {
     "kinematics": ("trace_positions", "trace_motion", "fill_frames", "fill_columns", "fill_column_rates"),
     "loads": ("fill_slots",),
     "modes": ("deform_body",),
-    "orbit": ("apply_orbit", "take_mean_from_roots", "take_mean_from_loads"),
+    "orbit": ("apply_orbit", "subtract_mean_from_roots", "subtract_mean_from_loads"),
     "outputs": ("fill_outputs", "sum_motion"),
     "pairs": ("weigh_tree", "fill_closed_form"),
     "power": ("fill_input_power",),

@@ -53,7 +53,7 @@ def gather_inertia(lane, plan, pars, ws):
             P_plus, z_plus = hinge_reduce(lane, kind, hinge_attitude(pars, k), C, P, z, ws,     # [JR 62] D, G, P_plus
                                           read(plan, row + f.TAU), record + f.GAIN,
                                           implicit_inertia(lane, plan, ws, row))
-            sweeps.friction_forces.keep_hold(lane, plan, ws, row, C, P, z)                      # [B 37]
+            sweeps.friction_forces.store_holding_gain(lane, plan, ws, row, C, P, z)                      # [B 37]
             sweeps.fronts.transmit_front(lane, plan, ws, row, C, P, r)
             P, z = shift_inertia(r, P_plus), shift_wrench(r, z_plus)
         else:
@@ -85,7 +85,7 @@ def scatter_acceleration(lane, plan, pars, ws):
         if kind < MODAL:
             A_u = hinge_accelerate(lane, kind, hinge_attitude(pars, k), load9(lane, ws, record + f.ATTITUDE),     # [JR 63]
                                    shift_motion(r, A_u), ws, read(plan, row + f.VDOT), record + f.GAIN)
-            sweeps.friction_forces.find_hold(lane, plan, ws, row, A_u)
+            sweeps.friction_forces.find_holding_force(lane, plan, ws, row, A_u)
             sweeps.fronts.hold_against_loops(lane, plan, ws, row)
         else:
             A_u = sweeps.modal.modal_accelerate(lane, plan, ws, row, shift_motion(r, A_u))

@@ -14,8 +14,7 @@ Each such motion has a dual direction e: its rate is e.v or e.w, and its force o
 torque - stiffness (coordinate - rest) - damping rate.
 """
 
-from bough.kernels.algebra import ZERO, cross, dot, rotate
-from bough.kernels.algebra import arctangent
+from bough.kernels.algebra import ZERO, arctangent, cross, dot, rotate
 from bough.kernels.hinges import MODAL, hinge_add
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, add, flexible_only, load, load3, load9, loops_only, noinline, quads_of, read, read3,
@@ -29,9 +28,9 @@ from bough.sweeps.tree_motion import hinge_attitude, hinge_row, load_motion, rec
 
 
 @leaf
-def motion_relative_to(lane, plan, pars, ws, k, meet, arm, shift):
+def motion_relative_to(lane, plan, pars, ws, k, meet, arm, offset):
     """Walk inward from body k to body `meet`: position of the point at `arm` relative to the origin of `meet`, and angular and
-    linear velocity of that point relative to `meet`.  The speeds used are `shift` numbers after those of the state."""
+    linear velocity of that point relative to `meet`.  The speeds used are `offset` numbers after those of the state."""
     o = (zero(lane), zero(lane), zero(lane))
     omega, v = o, o
     while k != meet:
@@ -39,9 +38,9 @@ def motion_relative_to(lane, plan, pars, ws, k, meet, arm, shift):
         record, kind = read(plan, row + f.RECORD), read(plan, row + f.KIND)
         if kind < MODAL:
             sigma, s = hinge_add(lane, kind, hinge_attitude(pars, k), load9(lane, ws, record + f.ATTITUDE), (o, o), ws,
-                                 read(plan, row + f.V) + shift)
+                                 read(plan, row + f.V) + offset)
         else:
-            sigma, s = modal_add(lane, plan, ws, row, (o, o), modal_speeds(lane, plan, row) + shift)
+            sigma, s = modal_add(lane, plan, ws, row, (o, o), modal_speeds(lane, plan, row) + offset)
         omega, v = add(omega, sigma), add(v, add(s, cross(sigma, arm)))
         arm, k = add(arm, load3(lane, ws, record + f.OFFSET)), read(plan, row + f.INNER)
     return arm, omega, v
@@ -55,7 +54,8 @@ def point_acceleration(A, omega, arm):
 
 @leaf
 def store_loop_row(lane, plan, ws, row, j, K_b, K_a, gamma, rate, gap):
-    """Store row j of a loop in the fronts of its two ends: K of both, and the bias with its stabilization [JSC 4.16]."""
+    """Store row j of a loop in the fronts of its two ends: K of both, and the bias with its stabilization [JSC 4.16].  Its
+    gap^2 is added in the place of the first multiplier: see LOOP_MULTIPLIERS in `sweeps.records`."""
     at_a, at_b, weights = read(plan, row + f.COLUMN_A), read(plan, row + f.COLUMN_B), read(plan, f.WS_CLOSURE)
     bias = (load(lane, ws, weights + f.CLOSURE_ACCELERATION)*gamma + load(lane, ws, weights + f.CLOSURE_SPEED)*rate
             + load(lane, ws, weights + f.CLOSURE_POSITION)*gap)
@@ -122,26 +122,25 @@ def store_rotation_rows(lane, plan, pars, ws, row, p, first, a, b, alpha, w):
 
 
 @leaf
-def assemble_loop(lane, plan, pars, ws, loop, shift):
-    """The rows of one loop, from the positions and rates in the records.  Stores (gap/size)^2 in place of its first multiplier,
-    for the pivot test."""
+def assemble_loop(lane, plan, pars, ws, loop, offset):
+    """The rows of one loop, from the positions and rates in the records, and its (gap/size)^2."""
     row, p = read(plan, f.LOOPS) + loop*f.LOOP_ROW, read(plan, f.PAR_LOOPS) + loop*f.LOOP_PARS
-    multiplier, over_size = read(plan, row + f.LOOP_MULTIPLIERS), 1.0/read(pars, p + f.LOOP_SIZE)
-    store(lane, ws, multiplier, zero(lane))
-    assemble_loop_rows(lane, plan, pars, ws, loop, shift)
-    store(lane, ws, multiplier, over_size*over_size*load(lane, ws, multiplier))
+    square, over_size = read(plan, row + f.LOOP_MULTIPLIERS), 1.0/read(pars, p + f.LOOP_SIZE)
+    store(lane, ws, square, zero(lane))
+    assemble_loop_rows(lane, plan, pars, ws, loop, offset)
+    store(lane, ws, square, over_size*over_size*load(lane, ws, square))
 
 
 @leaf
-def assemble_loop_rows(lane, plan, pars, ws, loop, shift):
+def assemble_loop_rows(lane, plan, pars, ws, loop, offset):
     """Store the rows of a loop in the fronts of its ends."""
     row, p = read(plan, f.LOOPS) + loop*f.LOOP_ROW, read(plan, f.PAR_LOOPS) + loop*f.LOOP_PARS
     k_a, k_b, meet = read(plan, row + f.LOOP_A), read(plan, row + f.LOOP_B), read(plan, row + f.LOOP_MEET)
     C_a, omega_a, A_a = load_motion(lane, ws, record_of(plan, k_a))
     C_b, omega_b, A_b = load_motion(lane, ws, record_of(plan, k_b))
     arm_a, arm_b = rotate(C_a, read3(pars, p + f.END_A)), rotate(C_b, read3(pars, p + f.END_B))
-    x_a, w_a, v_a = motion_relative_to(lane, plan, pars, ws, k_a, meet, arm_a, shift)
-    x_b, w_b, v_b = motion_relative_to(lane, plan, pars, ws, k_b, meet, arm_b, shift)
+    x_a, w_a, v_a = motion_relative_to(lane, plan, pars, ws, k_a, meet, arm_a, offset)
+    x_b, w_b, v_b = motion_relative_to(lane, plan, pars, ws, k_b, meet, arm_b, offset)
     d, w = sub(x_b, x_a), sub(w_b, w_a)
     if read(plan, row + f.HELD_ROTATIONS) == f.DISTANCE:
         omega = load3(lane, ws, record_of(plan, meet) + f.RATE)
@@ -196,21 +195,21 @@ def store_largest_gap(lane, plan, ws):
 
 
 @sweep(needs="loops")
-def assemble_loop_equations(lane, plan, pars, ws, shift):
+def assemble_loop_equations(lane, plan, pars, ws, offset):
     """Store the equations of all loops in the fronts, with the weights at WS_CLOSURE."""
     noinline()
     clear_fronts(lane, plan, ws)
     for loop in range(read(plan, f.N_LOOPS)):
-        assemble_loop(lane, plan, pars, ws, loop, shift)
-    assemble_couplings(lane, plan, pars, ws, shift)
-    if shift:
+        assemble_loop(lane, plan, pars, ws, loop, offset)
+    assemble_couplings(lane, plan, pars, ws, offset)
+    if offset:
         store_largest_gap(lane, plan, ws)
 
 
 @loops_only
-def assemble_loops(lane, plan, pars, ws, shift):
+def assemble_loops(lane, plan, pars, ws, offset):
     """Fill the fronts if there are loops."""
-    assemble_loop_equations(lane, plan, pars, ws, shift)
+    assemble_loop_equations(lane, plan, pars, ws, offset)
 
 
 # ---- loop loads ------------------------------------------------------------------------------------------------------------
@@ -244,8 +243,8 @@ def apply_loop_loads(lane, plan, pars, ws):
     """Add the forces in the joints of all loops to the slots of their bodies."""
     for j in range(read(plan, f.N_FREES)):
         row, p = read(plan, f.FREES) + j*f.FREE_ROW, read(plan, f.PAR_FREES) + j*f.FREE_PARS
-        loop, at = (read(plan, f.LOOPS) + read(plan, row + f.FREE_LOOP)*f.LOOP_ROW,
-                    read(plan, f.PAR_LOOPS) + read(plan, row + f.FREE_LOOP)*f.LOOP_PARS)
+        number = read(plan, row + f.FREE_LOOP)
+        loop, at = read(plan, f.LOOPS) + number*f.LOOP_ROW, read(plan, f.PAR_LOOPS) + number*f.LOOP_PARS
         k_a, k_b, meet = read(plan, loop + f.LOOP_A), read(plan, loop + f.LOOP_B), read(plan, loop + f.LOOP_MEET)
         C_a, C_b = load9(lane, ws, record_of(plan, k_a) + f.ATTITUDE), load9(lane, ws, record_of(plan, k_b) + f.ATTITUDE)
         arm_a, arm_b = rotate(C_a, read3(pars, at + f.END_A)), rotate(C_b, read3(pars, at + f.END_B))
@@ -261,9 +260,9 @@ def apply_loop_loads(lane, plan, pars, ws):
             rate = dot(e, sub(w_b, w_a))
         force = (load(lane, ws, read(plan, row + f.FREE_TORQUE))
                  - read(pars, p + f.FREE_STIFFNESS)*(coordinate - read(pars, p + f.FREE_REST))
-             - read(pars, p + f.FREE_DAMPING)*rate)
+                 - read(pars, p + f.FREE_DAMPING)*rate)
         apply_at(lane, plan, ws, k_b, kind == f.ALONG, arm_b, scale(force, e))
-        arm_a = (arm_a[0] + d[0], arm_a[1] + d[1], arm_a[2] + d[2])         # the point of a that coincides with the end of b
+        arm_a = add(arm_a, d)                                               # the point of a that coincides with the end of b
         apply_at(lane, plan, ws, k_a, kind == f.ALONG, arm_a, scale(-force, e))
 
 

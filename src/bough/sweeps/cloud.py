@@ -189,7 +189,7 @@ def move_base(lane, plan, pars, ws):
         C, r, sigma, _ = hinge_move(lane, kind, F, r, omega, ws, read(plan, row + f.Q), read(plan, row + f.V), sines)
         A = add(A, (cross(omega, sigma), ZERO))                                             # [MC 21] RE
         omega = add(omega, sigma)                                                           # [MC 5]
-        keep_motion(lane, plan, ws, row, (C, omega, A, r, ZERO))
+        store_motion(lane, plan, ws, row, (C, omega, A, r, ZERO))
         if kind == FREE:
             store(lane, ws, axes, (F, C))
         elif kind == SPHERICAL:
@@ -243,11 +243,11 @@ def gather_clouds(lane, plan, pars, ws):
                 alpha_k, a_k = hinge_add(lane, kind, C_k, C_k, A, ws, read(plan, row + f.GIVEN))
                 alpha, a = vector(lane, alpha_k), vector(lane, a_k)
         record_body(lane, plan, pars, ws, k, (C, omega, alpha, a, p))
-        if keeps_motion(lane, plan, row):
-            keep_motion(lane, plan, ws, row, (rows_of(lane, C), parts(lane, omega), (parts(lane, alpha), parts(lane, a)),
+        if motion_is_read(lane, plan, row):
+            store_motion(lane, plan, ws, row, (rows_of(lane, C), parts(lane, omega), (parts(lane, alpha), parts(lane, a)),
                                               parts(lane, r), parts(lane, p)))
         if not given and kind != WELD:
-            keep_column(lane, ws, cloud_store(plan, read(plan, row + f.CLOUD)) + f.CLOUD_COLUMN, kind, parts(lane, C[2]),
+            store_unknown_column(lane, ws, cloud_store(plan, read(plan, row + f.CLOUD)) + f.CLOUD_COLUMN, kind, parts(lane, C[2]),
                         parts(lane, p))
     sum_bodies(lane, plan, pars, ws)
 
@@ -284,19 +284,19 @@ def has_loads(plan, row):
 
 
 @one_state_only(otherwise=lambda lane, plan, row: has_loads(plan, row) or read(plan, row + f.BRANCH) != 0)
-def keeps_motion(lane, plan, row):
+def motion_is_read(lane, plan, row):
     """Whether the motion of the body must be stored in its record: for loads, for the power of inputs, and in four lanes for
     later bodies."""
     return has_loads(plan, row)
 
 
 @leaf
-def keep_motion(lane, plan, ws, row, motion):
+def store_motion(lane, plan, ws, row, motion):
     store(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE, motion)
 
 
 @leaf
-def keep_column(lane, ws, at, kind, e, p):
+def store_unknown_column(lane, ws, at, kind, e, p):
     """U of an unknown hinge along e at p: a rotation about it moves the point O by p x e."""
     if kind == REVOLUTE:
         store(lane, ws, at, (e, cross(p, e)))

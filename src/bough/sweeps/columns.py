@@ -289,7 +289,7 @@ def inertia_columns(lane, ws, route):
 
 
 @leaf
-def takes(plan, x, more, plain, q, v, given):
+def copy_arguments(plan, x, more, plain, q, v, given):
     """Copy one state into its row of x, and what is given along v into its row of `more`.  False if the arrays need checking by
     the caller.  If `plain` is zero, the rows are already filled."""
     plain, nq, nv = pointer_to(plain), read(plan, f.NQ), read(plan, f.NV)
@@ -304,7 +304,7 @@ def forward_partials(sweep_table, plan, pars, tables, t, x, u, route, ws, plain,
     align_stack()
     lane, plan, tables = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables)
     ws, route, doubtful = pointer_to(ws), pointer_to(route), 0
-    if not takes(plan, x, u, plain, q, v, tau):
+    if not copy_arguments(plan, x, u, plain, q, v, tau):
         return 1
     for group in range(n_groups(lane, x)):
         of_group = parameters_of(pars, group)
@@ -328,7 +328,7 @@ def inverse_partials(sweep_table, plan, pars, tables, t, x, u, vdot, route, ws, 
     align_stack()
     lane, plan, tables = lanes_of(ws, sweep_table), pointer_to(plan), pointer_to(tables)
     ws, route = pointer_to(ws), pointer_to(route)
-    if not takes(plan, x, vdot, plain, q, v, a):
+    if not copy_arguments(plan, x, vdot, plain, q, v, a):
         return 1
     for group in range(n_groups(lane, x)):
         of_group = parameters_of(pars, group)

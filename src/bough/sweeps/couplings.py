@@ -41,7 +41,7 @@ def factor_of(plan, pars, j):
 
 
 @leaf
-def assemble_coupling(lane, plan, pars, ws, i, shift):
+def assemble_coupling(lane, plan, pars, ws, i, offset):
     """The row of one coupling: its factors, stored as U of the hinges (zero elsewhere), and its bias [B 35] [JSC 4.16].  Its rank
     does not depend on the gap, so the gap does not enter its pivot test."""
     row, first, weights = coupling_row(plan, i), read(plan, coupling_row(plan, i) + f.COUPLING_FIRST), read(plan, f.WS_CLOSURE)
@@ -51,7 +51,7 @@ def assemble_coupling(lane, plan, pars, ws, i, shift):
     for j in range(first, first + read(plan, row + f.COUPLING_TERMS)):
         term, c = coupled_row(plan, j), weight*factor_of(plan, pars, j)
         gap = gap + c*load(lane, ws, read(plan, term + f.COUPLED_Q))
-        rate = rate + c*load(lane, ws, read(plan, term + f.COUPLED_V) + shift)
+        rate = rate + c*load(lane, ws, read(plan, term + f.COUPLED_V) + offset)
         if read(plan, term + f.COUPLED_GIVEN):
             gamma = gamma + c*load(lane, ws, read(plan, term + f.COUPLED_GIVEN))
         store(lane, ws, read(plan, term + f.COUPLED_U), zero(lane) + c)
@@ -61,11 +61,11 @@ def assemble_coupling(lane, plan, pars, ws, i, shift):
 
 
 @couplings_only
-def assemble_couplings(lane, plan, pars, ws, shift):
+def assemble_couplings(lane, plan, pars, ws, offset):
     """The rows of all couplings, after the fronts have been cleared."""
     for i in range(read(plan, f.N_COUPLINGS)):
         if read(plan, coupling_row(plan, i) + f.COUPLING_MULTIPLIER):
-            assemble_coupling(lane, plan, pars, ws, i, shift)
+            assemble_coupling(lane, plan, pars, ws, i, offset)
 
 
 @leaf

@@ -13,10 +13,11 @@ ORDER_N, DENSE, CLOUD = range(3)
 
 
 @sweep
-def accelerations(lane, plan, pars, tables, ws, method, shift):
-    """vdot and wheel accelerations.  With a `shift`: the change of speeds that closes the loops; the state is then at rest
-    without controls, and the actual speeds are `shift` numbers after it."""
+def accelerations(lane, plan, pars, tables, ws, method, offset):
+    """vdot and wheel accelerations.  When loops are corrected, `offset` (else 0) is the distance in ws from the state, then
+    at rest without controls, to the actual one; the result is the change of speeds or coordinates that closes the loops."""
     noinline()
+    correcting = offset != 0
     sweeps.tanks.set_masses(lane, plan, tables, ws)
     if method == CLOUD:
         sweeps.loads.gather_inputs(lane, plan, pars, tables, ws)
@@ -24,38 +25,38 @@ def accelerations(lane, plan, pars, tables, ws, method, shift):
         sweeps.held.store_prescribed_accelerations(lane, plan, ws)
         accelerate_wheels(lane, plan, pars, ws)
         return
-    if shift == 0:
+    if not correcting:
         sweeps.loads.gather_inputs(lane, plan, pars, tables, ws)
         set_baumgarte_weights(lane, plan, pars, ws)
     left, moving = sweeps.friction_forces.loaded_passes(lane, plan), zero(lane) + 1.0
     while left > 0:
         remainder_motion(lane, plan, pars, ws)
-        if shift == 0:
-            sweeps.loads.apply_loads(lane, plan, pars, ws)
-        else:
+        if correcting:
             sweeps.loads.clear_slots(lane, plan, ws)
-        sweeps.closures.assemble_loops(lane, plan, pars, ws, shift)                            # [B 14]
+        else:
+            sweeps.loads.apply_loads(lane, plan, pars, ws)
+        sweeps.closures.assemble_loops(lane, plan, pars, ws, offset)                            # [B 14]
         if method == ORDER_N:
             solve_order_n(lane, plan, pars, ws)
         else:
             sweeps.composite.solve_dense(lane, plan, pars, ws)
-        left, moving = passes_left(lane, plan, pars, ws, shift, left, moving)
-    if read(plan, f.IN_ORBIT) and shift == 0:
-        sweeps.orbit.take_mean_from_roots(lane, plan, pars, ws)
+        left, moving = passes_left(lane, plan, pars, ws, correcting, left, moving)
+    if read(plan, f.IN_ORBIT) and not correcting:
+        sweeps.orbit.subtract_mean_from_roots(lane, plan, pars, ws)
     sweeps.held.store_prescribed_accelerations(lane, plan, ws)
     if method == DENSE and read(plan, f.N_WHEELS):
         vdot_motion(lane, plan, pars, ws, MOTION)
     accelerate_wheels(lane, plan, pars, ws)
-    if shift == 0:
-        sweeps.friction_forces.store_holds(lane, plan, ws)
+    if not correcting:
+        sweeps.friction_forces.store_holding_forces(lane, plan, ws)
         sweeps.couplings.store_contacts(lane, plan, ws)
 
 
-@friction_only(otherwise=lambda lane, plan, pars, ws, shift, left, moving: (0, moving))
-def passes_left(lane, plan, pars, ws, shift, left, moving):
+@friction_only(otherwise=lambda lane, plan, pars, ws, correcting, left, moving: (0, moving))
+def passes_left(lane, plan, pars, ws, correcting, left, moving):
     """How many more times the accelerations must be found because friction depends on joint loads [B 36] (once more after the
     last change), and the lanes in which friction still changes; the other lanes keep their values."""
-    if left == 1 or shift != 0:
+    if left == 1 or correcting:
         return 0, moving
     sweeps.held.store_prescribed_accelerations(lane, plan, ws)
     vdot_motion(lane, plan, pars, ws, LEAN)
@@ -93,12 +94,12 @@ def rates_of_stage(lane, plan, ws):
 
 
 @leaf
-def derivative(lane, plan, pars, tables, ws, method, shift):
-    """x' for the time, state and controls in ws.  With a `shift` (see accelerations) the system is at rest and q' is not needed.
-    Prescribed coordinates are written to the state."""
-    if shift == 0:
+def derivative(lane, plan, pars, tables, ws, method, offset):
+    """x' for the time, state and controls in ws.  When loops are corrected (`offset`, see accelerations) the system is at rest and
+    q' is not needed.  Prescribed coordinates are written to the state."""
+    if offset == 0:                                                         # not a correction
         sweeps.held.apply_prescribed_motion(lane, plan, tables, ws, True)
         rates_of_stage(lane, plan, ws)
     else:
         sweeps.held.zero_prescribed_accelerations(lane, plan, ws)
-    accelerations(lane, plan, pars, tables, ws, method, shift)
+    accelerations(lane, plan, pars, tables, ws, method, offset)

@@ -19,8 +19,8 @@ from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.blocks import load_rows, n_rows, store_rows
 from bough.sweeps.calls import SUSPECT, doubts, inverse_sweeps, load_state
-from bough.sweeps.columns import (clear_columns, empty_columns, factor_columns, ill_conditioned, inertia_columns, solve_columns,
-                                  store_blocks, takes)
+from bough.sweeps.columns import (clear_columns, copy_arguments, empty_columns, factor_columns, ill_conditioned, inertia_columns,
+                                  solve_columns, store_blocks)
 from bough.sweeps.composite import gather_mass_matrix
 from bough.sweeps.derivative import ORDER_N, accelerations
 from bough.sweeps.modal import gather_modal_forces
@@ -273,7 +273,7 @@ def forward_dual_columns(sweep_table, dual_table, plan, pars, tables, t, x, u, r
     align_stack()
     one, lane, doubtful = lanes_of(base, sweep_table), lanes_of(ws, dual_table), 0
     plan, tables, ws, route, base = pointer_to(plan), pointer_to(tables), pointer_to(ws), pointer_to(route), pointer_to(base)
-    if not takes(plan, x, u, plain, q, v, tau):
+    if not copy_arguments(plan, x, u, plain, q, v, tau):
         return 1
     for state in range(n_rows(x)):
         of_state = parameters_of(pars, state)
@@ -299,7 +299,7 @@ def inverse_dual_columns(sweep_table, dual_table, plan, pars, tables, t, x, u, v
     align_stack()
     one, lane = lanes_of(base, sweep_table), lanes_of(ws, dual_table)
     plan, tables, ws, route, base = pointer_to(plan), pointer_to(tables), pointer_to(ws), pointer_to(route), pointer_to(base)
-    if not takes(plan, x, vdot, plain, q, v, a):
+    if not copy_arguments(plan, x, vdot, plain, q, v, a):
         return 1
     for state in range(n_rows(x)):
         of_state, at = parameters_of(pars, state), read(plan, f.WS_XDOT) + read(plan, f.NQ)

@@ -5,8 +5,7 @@ bodies and stores it, with its potential energy, in its own place in ws for outp
 """
 from math import pi
 
-from bough.kernels.algebra import ZERO, compose, cross, dot, larger, rotate, shift_wrench, transpose, unrotate
-from bough.kernels.algebra import arctangent
+from bough.kernels.algebra import ZERO, arctangent, compose, cross, dot, larger, rotate, shift_wrench, transpose, unrotate
 from bough.kernels.linker import sweep
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, add, any_negative, inverse_above, load, load9, noinline, read, read3, read9, scale,
@@ -69,7 +68,7 @@ def rest_change(lane, plan, ws, row):
 @leaf
 def line_tension(plan, pars, row, p, stretch, rate):
     tension = read(pars, p + f.LINE_STIFFNESS)*stretch + read(pars, p + f.LINE_DAMPING)*rate
-    if read(plan, row + f.ELEMENT_MORE):
+    if read(plan, row + f.ELEMENT_OPTION):
         tension = where_positive(stretch, larger(tension, 0.0), 0.0)
     return tension
 
@@ -88,7 +87,7 @@ def apply_line(lane, plan, pars, ws, row):
     stretch, rate = distance - read(pars, p + f.LINE_LENGTH), dot(n, sub(v_b, v_a))
     pulled = stretch - rest_change(lane, plan, ws, row)                     # the change by an input is work of the input
     tension, energy = line_tension(plan, pars, row, p, pulled, rate), 0.5*stiffness*stretch*stretch
-    if read(plan, row + f.ELEMENT_MORE):
+    if read(plan, row + f.ELEMENT_OPTION):
         energy = where_positive(stretch, energy, 0.0)
     if read(plan, row + f.ELEMENT_REST):
         power = (line_tension(plan, pars, row, p, stretch, rate) - tension)*rate
@@ -117,7 +116,7 @@ def apply_restoring(lane, plan, pars, ws, row):
     d, constant = sub(x, read3(pars, p + f.RESTORING_REST)), read3(pars, p + f.RESTORING_FORCE)
     back, turned = rotate(read9(pars, p + f.FORCE_PLACE), d), rotate(read9(pars, p + f.MOMENT_PLACE), d)
     energy = 0.5*dot(d, back) - dot(constant, d)
-    if read(plan, row + f.ELEMENT_MORE):
+    if read(plan, row + f.ELEMENT_OPTION):
         C = load9(lane, ws, record_of(plan, k) + f.ATTITUDE)
         angles = roll_pitch_yaw(lane, ws, to, compose(C, read9(pars, p + f.RESTORING_TURN)))
         by_angles, moment = rotate(read9(pars, p + f.FORCE_ANGLE), angles), rotate(read9(pars, p + f.MOMENT_ANGLE), angles)
@@ -158,7 +157,7 @@ def apply_buoyancy(lane, plan, pars, ws, row):
     c = where_positive(c, larger(c, FLAT), smaller(c, -FLAT))
     over = 1.0/c
     volume, arm_up, raised = zero(lane), zero(lane), zero(lane)
-    for i in range(read(plan, row + f.ELEMENT_MORE)):
+    for i in range(read(plan, row + f.ELEMENT_OPTION)):
         at = p + f.BUOYANCY_PARS + i*f.CYLINDER_PARS
         low, high, r = read(pars, at + f.CYLINDER_BOTTOM), read(pars, at + f.CYLINDER_TOP), read(pars, at + f.CYLINDER_RADIUS)
         G_0, b_0, Q_0 = wet_disc(lane, ws, to, depth - c*low, r, s)

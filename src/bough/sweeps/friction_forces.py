@@ -11,8 +11,7 @@ hinge, less the other forces along it [B 37]:
 
     inward: store P e and nu = tau - e.z,   outward: force = (P e).A - nu - U lambda
 """
-from bough.kernels.algebra import axis_z, dot, rotate, spatial_dot, sym_times, unrotate
-from bough.kernels.algebra import exponential
+from bough.kernels.algebra import axis_z, dot, exponential, rotate, spatial_dot, sym_times, unrotate
 from bough.kernels.hinges import PRISMATIC, REVOLUTE, WELD
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, friction_only, implicit_only, load, load9, load_spatial, read, smaller, sqrt, store,
@@ -78,10 +77,9 @@ def stribeck_drag(lane, plan, pars, ws, j, v):
 def apply_friction(lane, plan, pars, ws, j):
     """Add the friction of one coordinate or wheel to its torque, as a force and a drag times speed; in runs, also the rates of
     its state and of its dissipation [B 36]."""
-    row, p, law = (friction_row(plan, j), read(plan, f.PAR_FRICTIONS) + j*f.FRICTION_PARS,
-                   read(plan, friction_row(plan, j) + f.FRICTION_LAW))
-    v, state, rate = (load(lane, ws, read(plan, row + f.FRICTION_V)), read(plan, row + f.FRICTION_STATE),
-                      read(plan, row + f.FRICTION_RATE))
+    row, p = friction_row(plan, j), read(plan, f.PAR_FRICTIONS) + j*f.FRICTION_PARS
+    law, v = read(plan, row + f.FRICTION_LAW), load(lane, ws, read(plan, row + f.FRICTION_V))
+    state, rate = read(plan, row + f.FRICTION_STATE), read(plan, row + f.FRICTION_RATE)
     force, drag = zero(lane), zero(lane) + read(pars, p + f.VISCOUS)
     if law == f.BRISTLES:
         if state:
@@ -169,31 +167,34 @@ def update_loads(lane, plan, pars, ws, moving):
 
 
 # ---- the force that holds a stuck coordinate ----------------------------------------------------------------------------------
-@friction_only
-def keep_hold(lane, plan, ws, row, C, P, z):
-    """Stuck hinge of one degree of freedom: store P e and tau - e.z for the outward sweep [B 37]."""
-    kind, gain = read(plan, row + f.KIND), read(plan, row + f.RECORD) + f.GAIN
-    if read(plan, row + f.SOLVED) == WELD and (kind == REVOLUTE or kind == PRISMATIC):
-        e, (J, H, M), (n, force) = axis_z(C), P, z
-        if kind == REVOLUTE:
-            store(lane, ws, gain, (sym_times(J, e), unrotate(H, e)))
-            store(lane, ws, gain + 6, load(lane, ws, read(plan, row + f.TAU)) - dot(e, n))
-        else:
-            store(lane, ws, gain, (rotate(H, e), sym_times(M, e)))
-            store(lane, ws, gain + 6, load(lane, ws, read(plan, row + f.TAU)) - dot(e, force))
+@leaf
+def is_stuck(plan, row):
+    """Whether a hinge of one degree of freedom is solved as a weld."""
+    kind = read(plan, row + f.KIND)
+    return read(plan, row + f.SOLVED) == WELD and (kind == REVOLUTE or kind == PRISMATIC)
 
 
 @friction_only
-def find_hold(lane, plan, ws, row, A):
+def store_holding_gain(lane, plan, ws, row, C, P, z):
+    """Stuck hinge: store P e and tau - e.z for the outward sweep [B 37]."""
+    if is_stuck(plan, row):
+        gain, e, (J, H, M), (n, force) = read(plan, row + f.RECORD) + f.GAIN, axis_z(C), P, z
+        turns, tau = read(plan, row + f.KIND) == REVOLUTE, load(lane, ws, read(plan, row + f.TAU))
+        store(lane, ws, gain, (sym_times(J, e), unrotate(H, e)) if turns else (rotate(H, e), sym_times(M, e)))
+        store(lane, ws, gain + 6, tau - dot(e, n if turns else force))
+
+
+@friction_only
+def find_holding_force(lane, plan, ws, row, A):
     """Holding force of a stuck hinge whose body has acceleration A, without the forces of loops; stored in place of 1/D, which
     such a hinge does not have."""
-    kind, gain = read(plan, row + f.KIND), read(plan, row + f.RECORD) + f.GAIN
-    if read(plan, row + f.SOLVED) == WELD and (kind == REVOLUTE or kind == PRISMATIC):
+    if is_stuck(plan, row):
+        gain = read(plan, row + f.RECORD) + f.GAIN
         store(lane, ws, gain + 7, spatial_dot(load_spatial(lane, ws, gain), A) - load(lane, ws, gain + 6))
 
 
 @friction_only
-def store_holds(lane, plan, ws):
+def store_holding_forces(lane, plan, ws):
     """Store the holding forces of friction in the states watched by runs."""
     for j in range(read(plan, f.N_FRICTIONS)):
         row = friction_row(plan, j)

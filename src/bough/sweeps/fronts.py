@@ -22,9 +22,10 @@ Through flexible bodies, multipliers are additional columns X in the rows of the
 [JSC 4.2], so that eliminating the modes, row by row, gives K + X^T D^-1 g, k + X^T D^-1 z_f and L + X^T D^-1 X inboard.
 """
 
+from bough import sweeps
 from bough.kernels.algebra import (ZERO, axis_z, cross, dot, factor, larger, rotate, rotate_spatial, solve, solve_columns,
                                    spatial_dot, sub_outer, sub_product, unrotate, unrotate_spatial)
-from bough.kernels.hinges import FREE, MODAL, PRISMATIC, REVOLUTE, SPHERICAL, WELD
+from bough.kernels.hinges import FREE, MODAL, PRISMATIC, REVOLUTE, SPHERICAL
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, add, any_negative, flexible_loops_only, friction_only, holds_only, inverse_above,
                                  load, load3, load4, load9, load_spatial, loops_only, noinline, quads_of, read, scale, smaller,
@@ -145,25 +146,18 @@ def transmit_front_axis(lane, plan, ws, front, row, e, r):
     """Hinge of one degree of freedom, about or along e; then shift by r to the inner body's origin."""
     at, width, first, end = extent(plan, front)
     quads, gain = quads_of(ws), read(plan, row + f.RECORD) + f.GAIN
-    (g0, g1, g2), (g3, g4, g5) = load_spatial(lane, ws, gain)
-    nu, d_inverse, (ex, ey, ez), (x, y, z) = load(lane, ws, gain + 6), load(lane, ws, gain + 7), e, r
+    G_m, G_f = load_spatial(lane, ws, gain)
+    nu, d_inverse = load(lane, ws, gain + 6), load(lane, ws, gain + 7)
     K, bias = pack_of(lane, line(at, width, f.FRONT_K)), pack_of(lane, line(at, width, f.FRONT_BIAS))
     stride, U = pack_of(lane, width), read(plan, front + f.FRONT_U) - first
     turns = read(plan, row + f.KIND) == REVOLUTE
     for i in range(pack_of(lane, first), packs_until(lane, end)):
-        k = K + i
-        a, b, c = load(quads, ws, k), load(quads, ws, k + stride), load(quads, ws, k + 2*stride)
-        d, e, force = load(quads, ws, k + 3*stride), load(quads, ws, k + 4*stride), load(quads, ws, k + 5*stride)
-        u = add_factors(lane, quads, ws, pack_of(lane, U) + i, ex*a + ey*b + ez*c if turns else ex*d + ey*e + ez*force)
+        m, force = load_strided(quads, ws, K + i, stride)
+        u = add_factors(lane, quads, ws, pack_of(lane, U) + i, dot(e, m) if turns else dot(e, force))
         store(quads, ws, pack_of(lane, U) + i, u)
         accumulate(quads, ws, bias + i, nu*u)
-        d, e, force = d - g3*u, e - g4*u, force - g5*u
-        store(quads, ws, k, a - g0*u + (y*force - z*e))
-        store(quads, ws, k + stride, b - g1*u + (z*d - x*force))
-        store(quads, ws, k + 2*stride, c - g2*u + (x*e - y*d))
-        store(quads, ws, k + 3*stride, d)
-        store(quads, ws, k + 4*stride, e)
-        store(quads, ws, k + 5*stride, force)
+        m, force = sub(m, scale(u, G_m)), sub(force, scale(u, G_f))                     # K - U^T G^T
+        store_strided(quads, ws, K + i, stride, (add(m, cross(r, force)), force))
     store(lane, ws, U + width, d_inverse)  # U^T D^-1 U of all hinges is added to L later: assemble_block
 
 
@@ -268,8 +262,8 @@ def hold_hinge_response(lane, plan, ws, front, row, C):
 @friction_only
 def hold_against_loops(lane, plan, ws, row):
     """Subtract the contribution U lambda of the loops from the holding force of a hinge [B 37]."""
-    front, kind = read(plan, row + f.FRONT), read(plan, row + f.KIND)
-    if front and read(plan, row + f.SOLVED) == WELD and (kind == REVOLUTE or kind == PRISMATIC):
+    front = read(plan, row + f.FRONT)
+    if front and sweeps.friction_forces.is_stuck(plan, row):
         at, width, first, end = extent(plan, front)
         gain = read(plan, row + f.RECORD) + f.GAIN
         for j in range(first, end):
@@ -382,11 +376,6 @@ def subtract_row(lane, ws, to, factor_, source, first, end):
 
 
 @leaf
-def subtract_from(quads, ws, at, x):
-    store(quads, ws, at, load(quads, ws, at) - x)
-
-
-@leaf
 def eliminate(lane, ws, at, width, end, i, least):
     """Eliminate row i of L from the rows after it and from K and k; its inverse pivot is 0 if the pivot does not exceed
     `least`."""
@@ -398,17 +387,11 @@ def eliminate(lane, ws, at, width, end, i, least):
     for j in range(i + 1, end):
         subtract_row(lane, ws, at + width*j, load(lane, ws, L + j)*d, L, j, end)
     quads, row, K, stride = quads_of(ws), pack_of(lane, L), line(at, width, f.FRONT_K), pack_of(lane, width)
-    (a, b, c), (e, force, g) = scale(d, load_strided(lane, ws, K + i, width))
-    h = d*load(lane, ws, line(at, width, f.FRONT_BIAS) + i)
+    K_i, k_i = scale(d, load_strided(lane, ws, K + i, width)), d*load(lane, ws, line(at, width, f.FRONT_BIAS) + i)
     for p in range(pack_of(lane, i + 1), packs_until(lane, end)):
         x, to = load(quads, ws, row + p), pack_of(lane, K) + p
-        subtract_from(quads, ws, to, a*x)
-        subtract_from(quads, ws, to + stride, b*x)
-        subtract_from(quads, ws, to + 2*stride, c*x)
-        subtract_from(quads, ws, to + 3*stride, e*x)
-        subtract_from(quads, ws, to + 4*stride, force*x)
-        subtract_from(quads, ws, to + 5*stride, g*x)
-        subtract_from(quads, ws, to + 6*stride, h*x)                               # k follows K
+        store_strided(quads, ws, to, stride, sub(load_strided(quads, ws, to, stride), scale(x, K_i)))
+        store(quads, ws, to + 6*stride, load(quads, ws, to + 6*stride) - k_i*x)         # k follows K
     return d
 
 

@@ -109,7 +109,7 @@ def apply_loads_to_moving(lane, plan, pars, ws):
     """apply_loads with given accelerations; in orbit these are relative to the mass center of the tree."""
     apply_loads(lane, plan, pars, ws)
     if read(plan, f.IN_ORBIT):
-        sweeps.orbit.take_mean_from_loads(lane, plan, pars, ws)
+        sweeps.orbit.subtract_mean_from_loads(lane, plan, pars, ws)
 
 
 @sweep

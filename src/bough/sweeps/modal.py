@@ -1,7 +1,17 @@
 """Flexible bodies in the sweeps: loads at nodes are added to the modes, which are eliminated like hinges [JR 62-63].
 
-A mode has a row (D, g, z_f) in the modal record, see `sweeps.modes`; D is stored as its upper triangle.  The body's inertia P and
-bias z are about its origin, here in body axes.
+    eta       modal coordinates; eta'' their accelerations, the vdot of a MODAL hinge
+    D         modal mass matrix: that of the body itself [B 9] and what its nodes carry; here only its upper triangle
+    g         one wrench per mode: coupling of eta'' to the acceleration A of the body
+    z_f       modal bias: force on each mode for A = 0 and eta'' = 0
+    Pi        shape of a node: its motion (psi, phi) per unit rate of each mode
+    P, z      articulated inertia and bias wrench of the body, about its origin, in body axes
+    d         inverse pivots of D = U^T diag(1/d) U, which replace its diagonal as modes are eliminated
+
+    inward    node     D + Pi^T P Pi,  g + P Pi,  z_f + Pi^T z           body   P - g D^-1 g^T,  z - g D^-1 z_f        [JR 62]
+    outward   eta'' = -D^-1 (z_f + g.A),  A + Pi eta'' at a node                                                     [JR 63]
+
+The row (D, g, z_f) of each mode is in the modal record, see `sweeps.modes`.  (In `elastic_forces` there, D is modal damping.)
 """
 from bough.kernels.algebra import (ZERO, inertia_times, isotropic, outer, rotate, rotate_inertia, rotate_spatial, rotate_sym,
                                    shift_inertia, shift_wrench, skew, spatial_dot, sym_outer, transpose, unrotate,

@@ -275,7 +275,7 @@ def apply_orbit(lane, plan, pars, ws):
 
 # ---- the mean acceleration ---------------------------------------------------------------------------------------------
 @sweep
-def take_mean_from_roots(lane, plan, pars, ws):
+def subtract_mean_from_roots(lane, plan, pars, ws):
     """Forward dynamics: subtract the mean acceleration of the tree, which belongs to the orbit, from the roots."""
     noinline()
     subtract_from_roots(lane, plan, pars, ws, f.VDOT, 0, load3(lane, ws, read(plan, f.WS_MEAN)))
@@ -290,7 +290,7 @@ def shift_roots(lane, plan, pars, ws):
 
 
 @sweep
-def take_mean_from_loads(lane, plan, pars, ws):
+def subtract_mean_from_loads(lane, plan, pars, ws):
     """Given accelerations: subtract the uniform acceleration of the whole tree from the loads on bodies and modes."""
     noinline()
     a = load3(lane, ws, read(plan, f.WS_MEAN))

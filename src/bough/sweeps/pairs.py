@@ -524,7 +524,7 @@ def fill_pairs(lane, ws, route, T):
 
 
 @leaf
-def take_wrench_from_own(lane, plan, ws, route, H, T):
+def subtract_own_wrench(lane, plan, ws, route, H, T):
     """Two speeds of one hinge: subtract S_j.(S_i x* F) [B 62]."""
     for k in range(1, read(plan, f.N_HINGES) + 1):
         kind, first = read(plan, hinge_row(plan, k) + f.KIND), read(route, read(route, f.COLUMNS_FIRSTS) + k)
@@ -556,5 +556,5 @@ def fill_closed_form(lane, plan, pars, ws, route):
     T = read(route, f.COLUMNS_T)
     describe_speeds(lane, ws, route, T)
     fill_pairs(lane, ws, route, T)
-    take_wrench_from_own(lane, plan, ws, route, read(route, f.COLUMNS_H), T)
+    subtract_own_wrench(lane, plan, ws, route, read(route, f.COLUMNS_H), T)
     add_springs(lane, plan, pars, ws, route)

@@ -169,7 +169,8 @@ LOOP = Record(
     Field("COLUMN_B", "the same of b", to="ws.fronts", optional=True),
     Field("STRIDE_B", "width of that front"),
     Field("LOOP_ROWS", "equations"),
-    Field("LOOP_MULTIPLIERS", "multipliers", to="ws.multipliers", owned=True),
+    Field("LOOP_MULTIPLIERS", "multipliers; until they are found, the first place holds (gap/size)^2 for the pivot test",
+          to="ws.multipliers", owned=True),
     size_name="LOOP_ROW", prefix="LOOP_", written="compile.front_tables", read="sweeps.closures, loop_jacobian, calls")
 
 COUPLING = Record(
@@ -269,7 +270,7 @@ ELEMENT = Record(
     Field("ELEMENT_PAR", "its parameters", to="pars.elements", length=8, owned=True),
     Field("ELEMENT_WS", "what it exerts", to="ws.elements", length="element", owned=True),
     Field("ELEMENT_REST", "of a line, by how much its length changes", to="ws.u", optional=True),
-    Field("ELEMENT_MORE", "line: it can be slack; restoring: it depends on angles; buoyancy: number of cylinders"),
+    Field("ELEMENT_OPTION", "line: it can be slack; restoring: it depends on angles; buoyancy: number of cylinders"),
     size_name="ELEMENT_ROW", prefix="ELEMENT_", written="compile.element_tables", read="sweeps.force_elements, cloud")
 
 PATH = Record(

@@ -22,7 +22,7 @@ from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.closures import motion_relative_to
 from bough.sweeps.held import last_start
-from bough.sweeps.tree_motion import hinge_row, record_of
+from bough.sweeps.tree_motion import hinge_row, load_motion, record_of
 
 FIXED, COLUMNS = 10, 22                 # properties of the fixed propellant; with those of the sloshing mass
 ON_TANK, ON_SLOSH, ON_NOZZLE = 0, 12, 24        # in TANK_ACTS
@@ -71,15 +71,22 @@ def set_masses(lane, plan, tables, ws):
 
 
 # ---- slosh ---------------------------------------------------------------------------------------------------------
+@leaf
+def slosh_hinges(plan, row):
+    """The two hinges of a sloshing mass, along its coordinates."""
+    outer = hinge_row(plan, read(plan, row + f.TANK_SLOSH))
+    return outer, hinge_row(plan, read(plan, outer + f.INNER))
+
+
 @tanks_only
 def apply_slosh(lane, plan, ws):
     """Springs and dampers of the sloshing masses, along their two coordinates [B 92]."""
     for j in range(read(plan, f.N_TANKS)):
         row = tank_row(plan, j)
-        k, at = read(plan, row + f.TANK_SLOSH), read(plan, row + f.TANK_WS) + f.TANK_SLOSHING + FIXED
-        if k:
+        at = read(plan, row + f.TANK_WS) + f.TANK_SLOSHING + FIXED
+        if read(plan, row + f.TANK_SLOSH):
             stiffness, damping = load(lane, ws, at), load(lane, ws, at + 1)
-            for hinge in (hinge_row(plan, k), hinge_row(plan, read(plan, hinge_row(plan, k) + f.INNER))):
+            for hinge in slosh_hinges(plan, row):
                 q, v = load(lane, ws, read(plan, hinge + f.Q)), load(lane, ws, read(plan, hinge + f.V))
                 accumulate(lane, ws, read(plan, hinge + f.TAU), -(stiffness*q + damping*v))
 
@@ -90,9 +97,9 @@ def slosh_energy(lane, plan, ws):
     energy = zero(lane)
     for j in range(read(plan, f.N_TANKS)):
         row = tank_row(plan, j)
-        k, stiffness = read(plan, row + f.TANK_SLOSH), load(lane, ws, read(plan, row + f.TANK_WS) + f.TANK_SLOSHING + FIXED)
-        if k:
-            for hinge in (hinge_row(plan, k), hinge_row(plan, read(plan, hinge_row(plan, k) + f.INNER))):
+        if read(plan, row + f.TANK_SLOSH):
+            stiffness = load(lane, ws, read(plan, row + f.TANK_WS) + f.TANK_SLOSHING + FIXED)
+            for hinge in slosh_hinges(plan, row):
                 q = load(lane, ws, read(plan, hinge + f.Q))
                 energy = energy + 0.5*stiffness*q*q
     return energy
@@ -141,7 +148,7 @@ def act(lane, plan, ws, k, at, wrench, flow):
 def push_nozzle(lane, plan, pars, ws, row, p, c):
     """Thrust; and the flow from the joint of a gimbaled nozzle to the nozzle: p = c r, J' = 0, H = 0 [B 89]."""
     k, to = read(plan, row + f.TANK_NOZZLE), read(plan, row + f.TANK_WS)
-    C, omega = load9(lane, ws, record_of(plan, k) + f.ATTITUDE), load3(lane, ws, record_of(plan, k) + f.RATE)
+    C, omega, _ = load_motion(lane, ws, record_of(plan, k))
     thrust = c*read(pars, p + f.EXHAUST_SPEED)
     arm, force = rotate(C, read3(pars, p + f.NOZZLE_AT)), scale(thrust, rotate(C, read3(pars, p + f.NOZZLE_AXIS)))
     inside = zero(lane)
@@ -158,7 +165,7 @@ def push_nozzle(lane, plan, pars, ws, row, p, c):
 def act_on_tank(lane, plan, pars, ws, row, p, c):
     """Jet damping of the propellant fixed in the tank and of the sloshing mass, which exchange mass [B 89] [B 93]."""
     k, s, to = read(plan, row + f.TANK_HINGE), read(plan, row + f.TANK_SLOSH), read(plan, row + f.TANK_WS)
-    C, omega = load9(lane, ws, record_of(plan, k) + f.ATTITUDE), load3(lane, ws, record_of(plan, k) + f.RATE)
+    C, omega, _ = load_motion(lane, ws, record_of(plan, k))
     out = rotate(C, read3(pars, p + f.TANK_EXIT))
     (moment, force), momentum = outflow(omega, c, out)
     if s:
@@ -195,7 +202,7 @@ def slosh_to_tank(lane, plan, pars, ws, row, k, s, c, c_s):
     relative to s; what joins it (c_s < 0) has the velocity of the tank [B 93]."""
     to = read(plan, row + f.TANK_WS)
     at = to + f.TANK_SLOSHING
-    C, omega = load9(lane, ws, record_of(plan, s) + f.ATTITUDE), load3(lane, ws, record_of(plan, s) + f.RATE)
+    C, omega, _ = load_motion(lane, ws, record_of(plan, s))
     r = scale(inverse_above(load(lane, ws, at), 0.0), rotate(C, load3(lane, ws, at + 1)))
     y, _, w = motion_relative_to(lane, plan, pars, ws, s, k, r, 0)
     wrench, momentum = outflow(omega, c_s, r)
@@ -225,7 +232,7 @@ def center_shift(lane, plan, pars, ws, m):
 def mass_shift(lane, plan, pars, ws, row, k, part):
     """Contribution of body k with changing mass: m' v_O + omega x h', m' x_O + h', in the frame of the tree."""
     c, slopes = load(lane, ws, read(plan, row + f.TANK_WS) + f.TANK_FLOWS), read(plan, row + f.TANK_WS) + f.TANK_SLOPES + part
-    C, omega = load9(lane, ws, record_of(plan, k) + f.ATTITUDE), load3(lane, ws, record_of(plan, k) + f.RATE)
+    C, omega, _ = load_motion(lane, ws, record_of(plan, k))
     m, h = -c*load(lane, ws, slopes), scale(-c, rotate(C, load3(lane, ws, slopes + 1)))
     x, _, v = motion_relative_to(lane, plan, pars, ws, k, 0, (zero(lane), zero(lane), zero(lane)), 0)
     return add(scale(m, v), cross(omega, h)), add(scale(m, x), h)
@@ -249,7 +256,7 @@ def sum_exhaust(lane, plan, pars, ws):
             if s:
                 add_flow(lane, plan, pars, ws, s, at + f.TANK_ACTS + ON_SLOSH, to)
                 add_mass(lane, plan, pars, ws, row, s, f.TANK_SLOSHING, to)
-                add_spring(lane, plan, ws, row, s, to)
+                add_spring(lane, plan, ws, row, to)
 
 
 @leaf
@@ -288,7 +295,7 @@ def add_flow(lane, plan, pars, ws, k, at, to):
 def add_mass(lane, plan, pars, ws, row, k, part, to):
     """Kinetic and potential energy of the mass that body k loses."""
     at, c = read(plan, row + f.TANK_WS), load(lane, ws, read(plan, row + f.TANK_WS) + f.TANK_FLOWS)
-    C, omega = load9(lane, ws, record_of(plan, k) + f.ATTITUDE), load3(lane, ws, record_of(plan, k) + f.RATE)
+    C, omega, _ = load_motion(lane, ws, record_of(plan, k))
     slopes = at + f.TANK_SLOPES + part
     m, h, J = load(lane, ws, slopes), rotate(C, load3(lane, ws, slopes + 1)), rotate_sym(C, load6(lane, ws, slopes + 4))
     x, v = place_of(lane, plan, pars, ws, k, (zero(lane), zero(lane), zero(lane)))
@@ -310,10 +317,10 @@ def potential_of(lane, plan, pars, x, m, h, J):
 
 
 @leaf
-def add_spring(lane, plan, ws, row, s, to):
+def add_spring(lane, plan, ws, row, to):
     """Spring energy lost with the stiffness of the slosh, and power of its damper."""
     at, c = read(plan, row + f.TANK_WS), load(lane, ws, read(plan, row + f.TANK_WS) + f.TANK_FLOWS)
     slope, damping = load(lane, ws, at + f.TANK_SLOPES + 2*FIXED), load(lane, ws, at + f.TANK_SLOSHING + FIXED + 1)
-    for hinge in (hinge_row(plan, s), hinge_row(plan, read(plan, hinge_row(plan, s) + f.INNER))):
+    for hinge in slosh_hinges(plan, row):
         q, v = load(lane, ws, read(plan, hinge + f.Q)), load(lane, ws, read(plan, hinge + f.V))
         accumulate(lane, ws, to + 6, 0.5*c*slope*q*q + damping*v*v)

@@ -77,8 +77,8 @@ ADAPTIVE = {"dopri5": dopri5}
 
 
 # ---- stepping --------------------------------------------------------------------------------------------------------------
-CLOSE_ENOUGH = 1e-8              # m: Newton's next gap is of the order of its square, over the size of the loop
-CLOSE_FOR_NOW = 1e-6             # m: the same where speeds wait for the next step, and what is left of positions may as well
+LAST_GAP = 1e-8                  # m: after a correction from a smaller gap, Newton's next gap is of the order of its square/size
+LAST_GAP_OF_POSITIONS = 1e-6     # m: the same for methods that correct speeds only in the next step, which corrects positions too
 
 
 @loops_only(otherwise=lambda lane, tableau: 0)
@@ -257,12 +257,12 @@ def move(lane, plan, pars, ws):
 
 
 @leaf
-def evaluate_rates(lane, model, stepper, ws, method, shift):
-    """x' of a stage, including the power of the inputs if recorded; with a `shift`, see derivative."""
+def evaluate_rates(lane, model, stepper, ws, method, offset):
+    """x' of a stage, including the power of the inputs if recorded; when loops are corrected, see derivative for `offset`."""
     plan, pars, tables = model
     work = stepper[1][WORK]
-    derivative(lane, plan, pars, tables, ws, method, shift)
-    if work != 0 and shift == 0:
+    derivative(lane, plan, pars, tables, ws, method, offset)
+    if work != 0 and offset == 0:
         sweeps.power.fill_input_power(lane, plan, pars, ws, controls_at(plan, stepper), read(plan, f.WS_XDOT) + work)
 
 
@@ -280,9 +280,9 @@ def take_step(lane, model, stepper, ws, t, h, first, method):
     plan = model[0]
     tableau, _, _, work = stepper
     s, nx, saved, corrections = stages_of(tableau), read(plan, f.N_X), saved_at(plan, stepper), corrections_of(lane, tableau)
-    open_, enough = zero(lane) + 1.0, CLOSE_ENOUGH if tableau[SPEEDS] != 0.0 else CLOSE_FOR_NOW
+    open_, enough = zero(lane) + 1.0, LAST_GAP if tableau[SPEEDS] != 0.0 else LAST_GAP_OF_POSITIONS
     for stage in range(first, s + corrections + (read(plan, f.N_STUCK) > 0)):
-        speeds, shift = tableau[SPEEDS] != 0.0 and stage == s + corrections - 1, 0
+        speeds, offset = tableau[SPEEDS] != 0.0 and stage == s + corrections - 1, 0
         if stage < s:
             begin_stage(lane, model, stepper, ws, t, h, stage)
         elif stage == s + corrections:                                      # what friction holds at the end, for events
@@ -293,8 +293,8 @@ def take_step(lane, model, stepper, ws, t, h, first, method):
         elif not speeds and not any_negative(-open_):
             continue
         else:
-            shift = begin_correction(lane, plan, ws, saved, speeds)
-        evaluate_rates(lane, model, stepper, ws, method, shift)
+            offset = begin_correction(lane, plan, ws, saved, speeds)
+        evaluate_rates(lane, model, stepper, ws, method, offset)
         if stage == s + corrections:
             break
         if stage >= s:
