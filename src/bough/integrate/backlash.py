@@ -1,15 +1,15 @@
-"""Play in a run: couplings with backlash touch at the ends of their play, bounce, and part [B 39].
+"""Backlash in a run: couplings with play touch at its ends, bounce, and part [B 39].
 
-Where the play ends, an impulse along the coupling turns its rate around, times the restitution; it is one of action and reaction,
-so that momenta stay.  What is slower than `slow`, or does not bounce, stays in touch: the coupling then holds like any other, until
-it would have to pull.
+At an end of the play an impulse along the coupling reverses its rate, times the restitution; impulse and reaction are equal, so
+momenta are conserved.  Below the speed `slow`, or without restitution, the coupling stays in contact: it is then rigid until it
+would have to pull.
 """
 
 import numpy as np
 
 from bough.analyze.impulse import Jump, at_rest, kinetic_energy
 from bough.compile.coordinates import coordinate_place, touching
-from bough.compile.coupling_tables import sum_of
+from bough.compile.coupling_tables import BETWEEN, sum_of
 from bough.compile.kernel_calls import call, workspace
 from bough.compile.layout import Floats
 from bough.describe import Coupling
@@ -21,17 +21,17 @@ from bough.model import Model
 from bough.sweeps import calls
 
 SIDES = {"+": 1.0, "-": -1.0}
-PULLS = 1e-10                   # N or N m: by which a contact may pull before it parts
-OUTSIDE = 1e-9                  # of its play: by more than that a coupling is outside of it
+PULLS = 1e-10                   # N or N m: pull at which a contact parts
+OUTSIDE = 1e-9                  # tolerance of the initial position, relative to the play
 
 
 def side_of(model: Model, coupling: Coupling) -> float:
-    """Where it touches: 1 or -1; 0: it is within its play."""
+    """The side at which it touches, 1 or -1; 0 within its play."""
     return next((side for mark, side in SIDES.items() if coupling.name + mark in model.contacts), 0.0)
 
 
 def directions(model: Model, coupling: Coupling) -> Floats:
-    """(nv,): its factors."""
+    """(nv,): its factors c."""
     c = np.zeros(model.nv)
     for name, factor in coupling.terms.items():
         c[coordinate_place(model.system, name)[1]] += factor
@@ -39,7 +39,7 @@ def directions(model: Model, coupling: Coupling) -> Floats:
 
 
 def armed(row: Floats, x: Floats) -> Floats:
-    """A watcher that can see its quantity pass zero: what is there already, as after a bounce, is taken to be just before it."""
+    """The watcher with its zero shifted if the quantity is there already, as after a bounce, so that it can pass zero again."""
     first, second = row[FIRST_FACTOR]*x[int(row[FIRST])], row[SECOND_FACTOR]*x[int(row[SECOND])]
     value = first + second - row[LESS]
     if row[FACES]*value >= 0.0:
@@ -48,16 +48,16 @@ def armed(row: Floats, x: Floats) -> Floats:
 
 
 def watch_play(model: Model, coupling: Coupling, x: Floats) -> list[Floats]:
-    """Within its play: until either end. In touch: until it would have to pull."""
+    """Within its play: until it reaches an end. In contact: until it would have to pull."""
     if side := side_of(model, coupling):
         played = [each.name for each in touching(model.system)]
         place = model.layout.friction.stop - len(played) + played.index(coupling.name)
-        return [watcher(place, side, side*PULLS, 1.0)]                      # one that bears nothing touches, too
+        return [watcher(place, side, side*PULLS, 1.0)]                      # a contact without load stays, too
     return [flank_row(model, coupling, side, 1.0, x) for side in SIDES.values()]
 
 
 def flank_row(model: Model, coupling: Coupling, side: float, direction: float, x: Floats) -> Floats:
-    """A watcher of the distance beyond a flank, which has to pass zero; the gap is made of one coordinate or of two."""
+    """A watcher of the distance beyond a flank; the gap depends on one or two coordinates."""
     row, places = np.zeros(WATCHER), ((FIRST, FIRST_FACTOR), (SECOND, SECOND_FACTOR))
     for (place, weight), (name, factor) in zip(places, coupling.terms.items(), strict=False):
         row[place], row[weight] = coordinate_place(model.system, name)[0], side*factor
@@ -66,20 +66,21 @@ def flank_row(model: Model, coupling: Coupling, side: float, direction: float, x
 
 
 def play_of(model: Model, coupling: Coupling, x: Floats) -> float:
-    """How far it is from the middle of its play."""
+    """Distance from the middle of its play."""
     q = model.state(x).q
     return float(sum(factor*q[coordinate_place(model.system, name)[0]] for name, factor in coupling.terms.items())
                  - sum_of(model.system, coupling))
 
 
-def switched_side(model: Model, coupling: Coupling, side: float) -> Model:
-    """The same model with a coupling that touches at this side, or, with 0, does not."""
-    contacts = [each for each in model.contacts if each[:-1] != coupling.name or each[-1] not in SIDES]
-    return model.switched(model.holds, contacts + [coupling.name + mark for mark, value in SIDES.items() if value == side])
+def on_side(model: Model, coupling: Coupling, side: float) -> Model:
+    """The model with a coupling in contact at this side; 0: within its play, which is marked for elastic teeth."""
+    others = [each for each in model.contacts if each[:-1] != coupling.name or each[-1] not in (*SIDES, BETWEEN)]
+    mark = next((mark for mark, value in SIDES.items() if value == side), "" if coupling.touches else BETWEEN)
+    return model.switched(model.holds, others + [coupling.name + mark]*bool(mark))
 
 
-def answer(model: Model, coupling: Coupling, x: Floats) -> tuple[Floats, float]:
-    """What a unit of impulse along a coupling makes of all speeds, y = M^-1 c with all that is held, and of its own rate, c.y."""
+def response(model: Model, coupling: Coupling, x: Floats) -> tuple[Floats, float]:
+    """Change of all speeds due to a unit impulse along a coupling, y = M^-1 c with all that is held, and of its rate, c.y."""
     c = directions(model, coupling)
     batch, pars = at_rest(model, model.state(x).q.copy())
     batch.inputs.tau[0], out = c, np.empty((1, model.nv + model.nw))
@@ -89,10 +90,10 @@ def answer(model: Model, coupling: Coupling, x: Floats) -> tuple[Floats, float]:
 
 
 def impact(model: Model, coupling: Coupling, x: Floats) -> Jump | None:
-    """Let the speeds jump, in place: dv = - (1 + e) (c.v) y/(c.y), y = M^-1 c with all that is held [B 39]."""
+    """Change the speeds, in place: dv = - (1 + e) (c.v) y/(c.y), y = M^-1 c with everything that is held [B 39]."""
     state = model.state(x)
     before, rate = state.v.copy(), float(directions(model, coupling) @ state.v)
-    y, share = answer(model, coupling, x)
+    y, share = response(model, coupling, x)
     if share <= 0.0 or rate == 0.0:
         return None
     energy, bounce = kinetic_energy(model, x), coupling.restitution if abs(rate) > coupling.slow else 0.0
@@ -102,7 +103,7 @@ def impact(model: Model, coupling: Coupling, x: Floats) -> Jump | None:
 
 
 def start_play(model: Model, x: Floats) -> Model:
-    """At the start: what touches already, and presses; nothing may be outside of its play."""
+    """Check that no coupling starts outside its play."""
     for coupling in touching(model.system):
         off = play_of(model, coupling, x)
         if abs(off) > 0.5*coupling.backlash*(1.0 + OUTSIDE):

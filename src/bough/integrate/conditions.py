@@ -6,6 +6,7 @@ conditions may hold together only for a part of a step, or a quantity may pass i
 indicate, the maximum of the margin inside the step is searched.
 """
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -18,11 +19,11 @@ from bough.integrate.compiled_steps import next_multiple, part_of, run_adaptive,
 from bough.integrate.laws import measure
 from bough.integrate.methods import FIXED
 from bough.integrate.run import Run
+from bough.integrate.watchers import SHARE, locate
 from bough.kernels.lanes import ONE
 
 AT_ONCE = 32                    # fixed trial steps at a time
-LOOKS = 8                       # number of looks inside an adaptive step
-SHARE = 1e-12                   # of a step: tolerance of event times
+INNER_SAMPLES = 8                       # number of samples inside an adaptive step
 SHORT = 1e-6                    # of the interval: step for tangents
 SHORTEST = 1e-7                 # of a step: shorter windows are missed
 ROOM = 0.05                     # of the change over an interval: safety margin of the bounds
@@ -69,14 +70,14 @@ def happens(event: Event, before: Floats, after: Floats) -> np.ndarray:
     return falling if event.direction == "falling" else rising | falling
 
 
-class Looks(NamedTuple):
+class Trials(NamedTuple):
     """Times, states and controls at trial times; the last two are shortly after the first and before the last of the others."""
     t: Floats
     x: Floats
     u: Floats
 
 
-def looks_at_ends(run: Run, stop: float, show: float) -> Looks | None:
+def trials_at_ends(run: Run, stop: float, show: float) -> Trials | None:
     """The present state, and those at the ends of the next fixed steps, up to `stop` or the first end beyond `show`; None if there
     are none, or if the first fails."""
     grid = step_rows(*run.pace, run.t, min(stop, next_multiple(run, show)))
@@ -87,10 +88,10 @@ def looks_at_ends(run: Run, stop: float, show: float) -> Looks | None:
     grid = part_of(grid, np.cumsum(counts), 0, n)
     times = np.array([row[loops.ORIGIN] + (i + 1)*row[loops.LENGTH] for row in grid
                       for i in range(int(row[loops.BEGIN]), int(row[loops.STOP]))])
-    return looks_along(run, grid, np.append(run.t, times))
+    return trials_along(run, grid, np.append(run.t, times))
 
 
-def looks_along(run: Run, grid: Floats, times: Floats) -> Looks | None:
+def trials_along(run: Run, grid: Floats, times: Floats) -> Trials | None:
     """States at times along fixed steps, the first of which is the present, as long as they are finite."""
     small = SHORT*(times[-1] - times[0])
     more = np.array([times[0] + small, times[-1] - small])
@@ -104,9 +105,9 @@ def looks_along(run: Run, grid: Floats, times: Floats) -> Looks | None:
     t, states, controls = np.append(times, more), np.vstack([run.x[:1], states]), np.vstack([run.u[:1], controls])
     sound = np.isfinite(states).all(axis=1)
     if sound.all():
-        return Looks(t, states, controls)
+        return Trials(t, states, controls)
     n = int(sound[:-2].argmin())
-    return looks_along(run, grid, times[:n]) if n > 1 else None
+    return trials_along(run, grid, times[:n]) if n > 1 else None
 
 
 # ---- the next event --------------------------------------------------------------------------------------------
@@ -129,16 +130,16 @@ def next_moment(run: Run, events: Sequence[Event], stop: float, show: float) -> 
 
 def _fixed_moment(run: Run, events: Sequence[Event], stop: float, show: float) -> tuple[float, list[Event]]:
     """The start of the next step in which an event occurs or may occur; if that is the present step, the time inside it."""
-    seen = looks_at_ends(run, stop, show)
-    if seen is None:
+    trials = trials_at_ends(run, stop, show)
+    if trials is None:
         return stop, []
-    sure, maybe = between(run, events, seen)
+    sure, maybe = between(run, events, trials)
     for first in np.flatnonzero((sure | maybe).any(axis=0)).tolist():
         if first:
-            return float(seen.t[first]), []
-        if (found := within(run, events, sure[:, 0], maybe[:, 0], 0.0, float(seen.t[1]) - run.t)) is not None:
+            return float(trials.t[first]), []
+        if (found := within(run, events, sure[:, 0], maybe[:, 0], 0.0, float(trials.t[1]) - run.t)) is not None:
             return found
-    end = float(seen.t[-3])
+    end = float(trials.t[-3])
     return (end if end*(1.0 + SAME) < stop else stop), []
 
 
@@ -156,10 +157,10 @@ def _adaptive_moment(run: Run, events: Sequence[Event], stop: float, show: float
         setattr(run, name, value)
     if run.shown_x is not run.x:
         run.shown_x[:] = shown
-    steps = np.linspace(0.0, 1.0, LOOKS + 1)*(end - run.t)                  # long steps: a condition may begin and end inside
-    seen = looks_along(run, np.array([[run.t, end - run.t, 0.0, 1.0]]), run.t + steps)
-    if seen is not None:
-        sure, maybe = between(run, events, seen)
+    steps = np.linspace(0.0, 1.0, INNER_SAMPLES + 1)*(end - run.t)          # long steps: a condition may begin and end inside
+    trials = trials_along(run, np.array([[run.t, end - run.t, 0.0, 1.0]]), run.t + steps)
+    if trials is not None:
+        sure, maybe = between(run, events, trials)
         for first in np.flatnonzero((sure | maybe).any(axis=0)).tolist():
             if (found := within(run, events, sure[:, first], maybe[:, first], *steps[first:first + 2].tolist())) is not None:
                 return found
@@ -173,11 +174,11 @@ def excess_after(run: Run, event: Event, step: float) -> float:
     return float(excess(run, [event], np.array([run.t + step]), x, u)[0, 0])
 
 
-# ---- between two looks -----------------------------------------------------------------------------------------------------
-def between(run: Run, events: Sequence[Event], seen: Looks) -> tuple[np.ndarray, np.ndarray]:
-    """Flags (events, intervals): where an event certainly occurs between two looks; and where it may occur, although it shows at
-    neither end."""
-    found, t, small = margins(run, events, *seen), seen.t[:-2], seen.t[-2] - seen.t[0]
+# ---- between two trials ---------------------------------------------------------------------------------------------------
+def between(run: Run, events: Sequence[Event], trials: Trials) -> tuple[np.ndarray, np.ndarray]:
+    """Flags (events, intervals): where an event certainly occurs between two trial times, and where it may occur without showing at
+    either end."""
+    found, t, small = margins(run, events, *trials), trials.t[:-2], trials.t[-2] - trials.t[0]
     sure = np.array([happens(event, *(sides.min(axis=0)[part] for part in (slice(0, -3), slice(1, -2))))
                      for event, sides in zip(events, found, strict=True)])
     maybe = np.array([_may_happen(event, t, sides, small) for event, sides in zip(events, found, strict=True)])
@@ -188,7 +189,7 @@ def _may_happen(event: Event, t: Floats, sides: Floats, small: float) -> np.ndar
     """(intervals,): whether all sides may hold together inside an interval although they do not at its ends.
 
     In an interval, a convex quantity is below its chord, and a concave one is below both lines that extend into the interval from
-    the looks before and after it; at the first and the last look, these are its tangents."""
+    the samples before and after it; at the first and the last one, these are its tangents."""
     if not event.conditions:                                                # from its present side
         turned = np.where(sides[:, :-3] < 0.0, 1.0, -1.0)
         one_way = {"rising": turned > 0.0, "falling": turned < 0.0, "both": turned != 0.0}[event.direction][0]
@@ -217,7 +218,7 @@ def within(run: Run, events: Sequence[Event], sure: np.ndarray, maybe: np.ndarra
     known = [(event, high) for event, own in zip(events, sure, strict=True) if own]
     for event in (event for event, own in zip(events, maybe, strict=True) if own):
         known += [(event, peak)] if (peak := _peak(run, event, low, high)) is not None else []
-    known = [(event, high) for event, high in known                         # looks are interpolated
+    known = [(event, high) for event, high in known                         # trial states are interpolated
              if happens(event, np.array(excess_after(run, event, low)), np.array(excess_after(run, event, high)))]
     return inside(run, known, low) if known else None
 
@@ -245,16 +246,11 @@ def _peak(run: Run, event: Event, low: float, high: float) -> float | None:
 def inside(run: Run, events: Sequence[tuple[Event, float]], low: float) -> tuple[float, list[Event]]:
     """The first time after a step of length `low` at which one of the events occurs, each before its own upper length; and the
     events at that time."""
-    from scipy.optimize import brentq  # slow to import
     tolerance = max(SHARE*max(high for _, high in events), float(np.spacing(run.t + low)))
 
-    moments = []
-    for event, high in events:
-        before = np.array(excess_after(run, event, low))
-        moment = float(brentq(lambda h, event=event: excess_after(run, event, h), low, high, xtol=tolerance, rtol=8.9e-16))
-        more = tolerance
-        while moment < high and not happens(event, before, np.array(excess_after(run, event, moment))):
-            moment, more = min(moment + more, high), 2.0*more
-        moments.append(moment)
+    def moment(event: Event, high: float) -> float:
+        before, value = np.array(excess_after(run, event, low)), partial(excess_after, run, event)
+        return locate(value, lambda h: bool(happens(event, before, np.array(value(h)))), low, high, tolerance)
+    moments = [moment(*each) for each in events]
     first = min(moments)
     return run.t + first, [event for (event, _), moment in zip(events, moments, strict=True) if moment <= first + 2.0*tolerance]

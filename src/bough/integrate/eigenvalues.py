@@ -1,8 +1,8 @@
-"""How fast the assembled system moves about a state: the eigenvalues of largest size, and what makes it so fast.
+"""Eigenvalues of largest magnitude of the assembled system at a state, and their causes.
 
-Eigenvalues of largest size of the derivative of x' by x come from Arnoldi's method: it asks for derivatives along some tens of
-directions only, each the difference of two evaluations with all that acts: springs, modes, lines, laws, loops.  An evaluation is a
-short step of Euler's method by the kernel that the run itself uses, so nothing is compiled for it.
+Arnoldi's method finds those of the derivative of x' with respect to x from derivatives along a few dozen directions, each a
+difference of two evaluations with all loads: springs, modes, lines, laws, loops.  An evaluation is a short step of Euler's method
+by the kernel of the run itself, so nothing is compiled for it.
 """
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -24,22 +24,22 @@ from bough.sweeps import records as r
 Complexes = NDArray[np.complex128]
 Rate = Callable[[Floats], Floats]
 MOST_DIRECTIONS = 40                # of Arnoldi's method
-CONVERGED = 0.05                    # of its size: an eigenvalue is known that well
-DIFFERENCE = 1e-6                   # by how much a scaled state is moved
-SHORT = 1e-4                        # s: the step by which rates are found; rounding leaves 1e-12 of them
-NOTHING = 1e-6                      # 1/s: slower is rounding
+CONVERGED = 0.05                    # relative accuracy of an eigenvalue that counts
+DIFFERENCE = 1e-6                   # change of a scaled state in difference quotients
+SHORT = 1e-4                        # s: the Euler step; rounding leaves errors of 1e-12 of the rates
+NOTHING = 1e-6                      # 1/s: below it is rounding
 TOO_FAST = 1e100                    # 1/s: squares of what is faster may not be finite
 
 
 @dataclass(frozen=True)
 class Fastest:
-    """The eigenvalues of largest size [1/s], the largest first, and the entry of x that moves most with that one."""
+    """The eigenvalues of largest magnitude [1/s], largest first, and the entry of x that moves most with the first."""
     values: Complexes
     entry: int
 
     @property
     def rate(self) -> float:
-        """The size of the largest [rad/s]; 0 if nothing moves."""
+        """The largest magnitude [rad/s]; 0 if nothing moves."""
         return float(abs(self.values[0])) if len(self.values) and abs(self.values[0]) > NOTHING else 0.0
 
     @property
@@ -52,8 +52,8 @@ class Fastest:
 
 # ---- eigenvalues ---------------------------------------------------------------------------------------------------------
 def fastest(rates: Rate, x: Floats, speeds: slice, quaternions: Sequence[int], held: Sequence[int] = ()) -> Fastest:
-    """Of x' = rates(x), rows in and out, about a state.  `speeds`: which entries of x are speeds, so that they and their
-    coordinates weigh alike; `quaternions`: where they start, for they keep their length; `held`: entries that are given."""
+    """Eigenvalues of x' = rates(x), rows in and out, at a state.  `speeds`: the entries of x that are speeds, which are scaled like
+    their coordinates; `quaternions`: their starts, since they keep their length; `held`: entries that are given."""
     scale, rng = np.ones(len(x)), np.random.default_rng(0)
 
     def tangent(z: Floats) -> Floats:
@@ -68,7 +68,7 @@ def fastest(rates: Rate, x: Floats, speeds: slice, quaternions: Sequence[int], h
         return tangent((forth - back)/(2.0*DIFFERENCE*scale))
 
     start, size = rng.standard_normal(len(x)), 0.0
-    for _ in range(4):                              # a few powers say how fast it is, and so how speeds compare with coordinates
+    for _ in range(4):                              # a few powers give the scale of speeds relative to coordinates
         start = start/np.linalg.norm(start)
         start = along(start)
         if not 0.0 < np.abs(start).max() < TOO_FAST:
@@ -79,7 +79,7 @@ def fastest(rates: Rate, x: Floats, speeds: slice, quaternions: Sequence[int], h
 
 
 def arnoldi(along: Rate, start: Floats, directions: int) -> Fastest:
-    """The eigenvalues of largest size of a linear map that a few directions show well enough."""
+    """The eigenvalues of largest magnitude of a linear map, as far as they have converged."""
     basis, H = np.zeros((directions + 1, len(start))), np.zeros((directions + 1, directions))
     basis[0] = start/np.linalg.norm(start)
     for k in range(directions):
@@ -102,20 +102,20 @@ def arnoldi(along: Rate, start: Floats, directions: int) -> Fastest:
 
 
 def held_entries(model: Model) -> list[int]:
-    """Entries of x that are locked or prescribed: they are where they are, however the rest moves."""
+    """Entries of x that are locked or prescribed."""
     known = [coordinate for name, coordinate in holdable(model.system).items() if name in model.holds]
     return [each.q for each in known if each.q is not None] + [model.nq + each.v for each in known]
 
 
 # ---- rates of a run --------------------------------------------------------------------------------------------------------
 def rates_of(run: Run, *, entry: int | None = None, pars: Floats | None = None, laws: bool = True) -> Rate:
-    """x' of rows of states, as the first state of a run sees them at the present time; without what a count in the header of plan
-    says, with other parameters, or without compiled laws."""
+    """x' of rows of states, with the parameters and time of the first state of a run; optionally without the parts that an entry of
+    the header of plan counts, with other parameters, or without compiled laws."""
     lanes = lanes_for(len(run.x))
     (tables, _), (_, table, _, at), _, ws = run.arguments(lanes)
     tables = replace(tables, plan=tables.plan.copy())
     frictions = tables.rows("frictions")
-    frictions[frictions[:, f.FRICTION_LAW] == f.SLIDES, f.FRICTION_ACTS] = 0        # it has no derivative where it may stick
+    frictions[frictions[:, f.FRICTION_LAW] == f.SLIDES, f.FRICTION_ACTS] = 0        # not differentiable where it may stick
     if entry is not None:
         tables.plan[entry] = 0
     own = np.repeat((run.pars if pars is None else pars)[:1], 1 if len(run.pars) == 1 else lanes.width, axis=0)
@@ -133,7 +133,7 @@ def rates_of(run: Run, *, entry: int | None = None, pars: Floats | None = None, 
 
 def fastest_of(run: Run, x: Floats | None = None, *, entry: int | None = None, pars: Floats | None = None,
                laws: bool = True) -> Fastest:
-    """Of the first state of a run as it is now, or of another one."""
+    """The fastest motions at the first state of a run, or at another one."""
     layout, at = run.model.layout, run.x[0] if x is None else x
     moving = slice(layout.v.start, layout.wheels.stop)
     return fastest(rates_of(run, entry=entry, pars=pars, laws=laws), at, moving, list(run.model.tables.parts.quaternions),

@@ -1,4 +1,4 @@
-"""Tanks in a run: flow and thrust end where the propellant does, at a moment that is found inside a step [B 90]."""
+"""Tanks in a run: flow and thrust end with the propellant, at a time located inside a step [B 90]."""
 
 from bough.compile.layout import Floats
 from bough.compile.tank_tables import EMPTY, draining_tanks, engine_of
@@ -9,12 +9,12 @@ from bough.model import Model
 
 
 def mass_place(model: Model, tank: Tank) -> int:
-    """Where in x its mass is."""
+    """Index of its mass in x."""
     return int(model.layout.tanks.start) + list(model.system.tanks).index(tank.name)
 
 
 def feeding(model: Model) -> list[Tank]:
-    """Tanks that feed."""
+    """Tanks that feed an engine."""
     tanks = model.system.tanks.values()
     dry = {engine_of(tank) for tank in tanks if tank.name + EMPTY in model.contacts}
     return [tank for tank in draining_tanks(model.system) if engine_of(tank) not in dry]
@@ -26,7 +26,7 @@ def watch_tank(model: Model, tank: Tank) -> Floats:
 
 
 def emptied(model: Model, tank: Tank, x: Floats) -> tuple[Model, str]:
-    """The model from then on, in which it feeds no more, nor do others of its engine; and what happened."""
+    """The model in which this tank and the others of its engine no longer feed; and a description of the event."""
     x[mass_place(model, tank)] = tank.residual
     others = [each.name for each in model.system.tanks.values() if each is not tank and engine_of(each) == engine_of(tank)]
     text = "is empty" + (f", and {', '.join(others)} stop with it" if others else "")
@@ -34,7 +34,7 @@ def emptied(model: Model, tank: Tank, x: Floats) -> tuple[Model, str]:
 
 
 def start_tanks(model: Model, x: Floats) -> None:
-    """At the start: nothing can feed from an empty tank."""
+    """At the start: raise if a tank that feeds is empty."""
     for tank in feeding(model):
         mass = float(x[mass_place(model, tank)])
         if mass <= tank.residual:

@@ -1,7 +1,7 @@
-"""What happens in a run: events lock, release and prescribe coordinates, stops come into contact and part [B 18].
+"""Events in a run: they lock, release and prescribe coordinates; stops come into contact and part [B 18].
 
-A run goes from one event to the next.  Between them nothing switches, so that every step is as smooth as its method needs it; the
-moment at which a watched quantity passes its value is found by taking the step in which it does again, shorter and shorter.
+A run goes from event to event.  Between events nothing switches, so that all steps are smooth; the time at which a watched quantity
+crosses its value is located by repeating the step with shorter lengths.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ from bough.compile.hold_tables import Hold
 from bough.compile.layout import Floats
 from bough.describe import Coupling, Detach, Event, Friction, Lock, Prescribe, Stop, Tank
 from bough.describe.parts.connection import Connecting
-from bough.integrate.backlash import directions, impact, play_of, side_of, start_play, switched_side, watch_play
+from bough.integrate.backlash import directions, impact, on_side, play_of, side_of, start_play, watch_play
 from bough.integrate.compiled.loops import LESS, SAME
 from bough.integrate.connecting import Connection
 from bough.integrate.emptying import emptied, feeding, start_tanks, watch_tank
@@ -33,19 +33,19 @@ from bough.integrate.sticking import (
     state_place,
     watch_friction,
 )
-from bough.integrate.teeth import on_side, start_teeth, watch_teeth
+from bough.integrate.teeth import start_teeth, watch_teeth
 from bough.integrate.trajectory import Occurrence
 from bough.integrate.watchers import facing, watched, watcher
 from bough.model import Model
 
 
 def is_measured(event: Event, model: Model) -> bool:
-    """Whether it waits for what no watcher of the compiled loops sees."""
+    """Whether it waits for a quantity that the watchers of the compiled loops cannot evaluate."""
     return bool(event.conditions) or (event.quantity == "position" and event.when in (*model.names.outputs, *model.names.inputs))
 
 
 def quantity_place(model: Model, event: Event) -> int:
-    """Where in x the quantity is that an event waits for."""
+    """Index in x of the quantity that an event waits for."""
     if event.when in model.names.wheels:
         return int(model.layout.wheels.start) + model.names.wheels.index(event.when)
     if event.quantity == "position":
@@ -54,10 +54,10 @@ def quantity_place(model: Model, event: Event) -> int:
 
 
 def stop_watchers(model: Model, stop: Stop, x: Floats) -> tuple[Floats, Floats | None]:
-    """What makes a stop come into contact or part, and what only changes what it waits for.
+    """Watchers of a stop: one for contact or separation, and one that only changes what it waits for.
 
-    In contact: until spring and damper would pull.  Apart and within its limit: until the coordinate passes it.  Apart and beyond,
-    for the damper would pull: until they push again, or the coordinate is back within the limit."""
+    In contact: until spring and damper would pull.  Apart and within the limit: until the coordinate passes it.  Apart and beyond
+    the limit, since the damper would pull: until they push again, or the coordinate is back within the limit."""
     q, v = coordinate_place(model.system, stop.coordinate)
     beyond = watcher(q, stop.side, stop.limit, 1.0)
     push = watcher(q, stop.side*stop.stiffness, stop.limit, 1.0, model.layout.v.start + v, stop.side*stop.damping)
@@ -65,7 +65,7 @@ def stop_watchers(model: Model, stop: Stop, x: Floats) -> tuple[Floats, Floats |
         return facing(push, -1.0), None
     if watched(beyond, x) > 0.0:
         return push, facing(beyond, -1.0)
-    if watched(beyond, x) == 0.0:                                           # on the limit: to leave it inward is to pass it
+    if watched(beyond, x) == 0.0:                                           # on the limit: leaving it inward is no contact
         beyond[LESS] += np.spacing(max(abs(stop.limit), np.finfo(float).tiny))
     return beyond, None
 
@@ -80,21 +80,21 @@ def pushes(model: Model, stop: Stop, x: Floats) -> bool:
 # ---- event handler ---------------------------------------------------------------------------------------------------------
 Watching: TypeAlias = Event | Stop | Friction | Coupling | Tank | None
 DIRECTIONS = {"rising": 1.0, "falling": -1.0, "both": 0.0}
-AT_REST = 1e-12                 # rad/s or m/s: what a jump may leave of a speed that friction had brought to rest
-MOST_AT_ONCE = 100              # events at one moment: more, and they set each other off for ever
+AT_REST = 1e-12                 # rad/s or m/s: speed below which friction sticks after a jump
+MOST_AT_ONCE = 100              # events at one time; more trigger each other endlessly
 
 
 @dataclass
 class EventHandler:
-    """What is held and in contact now, what is still to come, and what has happened."""
+    """What is held and in contact now, the events still waiting, and those that have occurred."""
     model: Model
     log: list[Occurrence] = field(default_factory=list)
-    spans: list[tuple[float, Model]] = field(default_factory=list)     # models that held, each until its time
+    spans: list[tuple[float, Model]] = field(default_factory=list)     # earlier models, each with its end time
     fired: set[str] = field(default_factory=set)
-    measured: Measured | None = None                                        # what friction holds: see `sticking`
+    measured: Measured | None = None                                        # evaluates holding forces: see `sticking`
     teeth: Sequence[str] = ()                               # couplings whose elastic teeth are watched
     play: dict[str, list[Floats]] = field(default_factory=dict)     # by coupling with play: its watchers
-    seen: dict[str, float] = field(default_factory=dict)    # of events that wait for outputs: what they saw last, see `conditions`
+    seen: dict[str, float] = field(default_factory=dict)    # last excess of events that wait for outputs, see `conditions`
 
     @property
     def waiting(self) -> list[Event]:
@@ -102,16 +102,16 @@ class EventHandler:
 
     @property
     def measuring(self) -> list[Event]:
-        """Events that wait for what is measured."""
+        """Events that wait for outputs, signals or conditions."""
         return [event for event in self.waiting if is_measured(event, self.model)]
 
     def next_time(self, after: float) -> float:
-        """The next moment for which an event is set."""
+        """The next time for which an event is set."""
         times = (event.at for event in self.waiting if event.at is not None)
         return min((t for t in times if t > after + SAME*abs(after)), default=np.inf)
 
     def watchers(self, x: Floats) -> list[tuple[Watching, Floats]]:
-        """Everything that waits for a quantity to pass a value, from a state on; None: only to be watched anew."""
+        """Everything that waits for a quantity to cross a value, from a state on; None: only the watchers are rebuilt then."""
         rows: list[tuple[Watching, Floats]] = []
         for friction in sticking(self.model.system):
             rows += [(friction, row) for row in watch_friction(self.model, friction)]
@@ -132,31 +132,31 @@ class EventHandler:
         return rows
 
     def play_rows(self, coupling: Coupling, watch: Callable[[Model, Coupling, Floats], list[Floats]], x: Floats) -> list[Floats]:
-        """Of a coupling with play, as they were where it touched or parted last: steps are the same however often one looks."""
+        """Watchers of a coupling with play, built once after each contact, so that steps do not depend on the number of calls."""
         if coupling.name not in self.play:
             self.play[coupling.name] = watch(self.model, coupling, x)
         return self.play[coupling.name]
 
     def start(self, t: float, x: Floats) -> None:
-        """At the start: stops that are touched already, and events that are due; those set for earlier are past."""
+        """At the start: find stops in contact, and apply events that are due; earlier ones are dropped."""
         touched = [stop.name for stop in self.model.system.stops.values() if pushes(self.model, stop, x)]
         self.model = self.model.switched(self.model.holds, touched)
         self.model = start_teeth(start_play(self.model, x), self.teeth, x)
         start_tanks(self.model, x)
         self.settle(by_speed(self.model, sticking(self.model.system), x), t, x)
-        self.log.clear()                                    # how it starts is no event
+        self.log.clear()                                    # the initial contacts are no events
         self.fired |= {event.name for event in self.waiting if event.at is not None and event.at < t - SAME*abs(t)}
         self.time_events(t, x)
-        self.spans.clear()                                  # the first sample is of the moment after
+        self.spans.clear()                                  # the first sample is after these events
 
     def time_events(self, t: float, x: Floats) -> None:
-        """Those that are due at t, in the order of the description."""
+        """Apply the events that are due at t, in the order of the description."""
         for event in self.waiting:
             if event.at is not None and abs(event.at - t) <= SAME*abs(t):
                 self.fire(event, t, x)
 
     def endless(self) -> str | None:
-        """What to say where events set each other off for ever."""
+        """The error message if events trigger each other endlessly."""
         late = self.log[-MOST_AT_ONCE:]
         if len(self.log) > MOST_AT_ONCE and late[-1].time - late[0].time <= 1e-9*max(abs(late[-1].time), 1e-3):
             return (f"at t = {late[-1].time:.6g} s events set each other off for ever, '{late[-1].name}' among them; part their "
@@ -164,7 +164,7 @@ class EventHandler:
         return None
 
     def settle(self, model: Model, t: float, x: Floats) -> None:
-        """Go on with a model whose frictions have been marked, after all that cannot hold was let go."""
+        """Continue with a model whose frictions have been marked, after releasing those that cannot hold."""
         if model is self.model or self.measured is None:
             return
         model = settled(model, t, x, self.measured)
@@ -173,7 +173,7 @@ class EventHandler:
         self.model = model
 
     def mesh(self, coupling: Coupling, t: float, x: Floats) -> None:
-        """Elastic teeth touch, or part."""
+        """Switch elastic teeth between contact and separation."""
         parts = bool(side_of(self.model, coupling))
         self.spans.append((t, self.model))
         self.model = on_side(self.model, coupling, 0.0 if parts else float(np.sign(play_of(self.model, coupling, x))))
@@ -184,17 +184,17 @@ class EventHandler:
         side, before = side_of(self.model, coupling), self.model
         if side:
             self.spans.append((t, before))
-            self.model = switched_side(before, coupling, 0.0)
+            self.model = on_side(before, coupling, 0.0)
             self.log.append(Occurrence(t, coupling.name, "parts"))
             return
         frictions = sticking(self.model.system)
-        if frictions:                                                       # which no impact waits for
+        if frictions:                                                       # they do not act during an impact
             self.model = marked(self.model, {each.name: ">" for each in frictions if mark_of(self.model, each)})
         found = impact(self.model.with_tanks(x), coupling, x)
         stays = abs(float(directions(self.model, coupling) @ self.model.state(x).v)) <= coupling.slow
         side = 1.0 if play_of(self.model, coupling, x) > 0.0 else -1.0
         self.spans.append((t, before))
-        self.model = switched_side(self.model, coupling, side if stays else 0.0)
+        self.model = on_side(self.model, coupling, side if stays else 0.0)
         self.log.append(Occurrence(t, coupling.name, "touches" if stays else "bounces", found))
         if frictions:
             self.settle(by_speed(self.model, frictions, x, AT_REST), t, x)
@@ -212,7 +212,7 @@ class EventHandler:
         self.settle(model, t, x)
 
     def passed(self, whose: Sequence[Watching], t: float, x: Floats) -> None:
-        """Let happen what waited for a quantity that has passed its value."""
+        """Apply everything whose quantity has crossed its value."""
         for who in whose:
             if isinstance(who, Coupling):
                 self.play.pop(who.name, None)
@@ -240,7 +240,7 @@ class EventHandler:
         self.log.append(Occurrence(t, stop.name, f"{'parts from' if parts else 'touches'} {stop.coordinate}"))
 
     def fire(self, event: Event, t: float, x: Floats) -> None:
-        """Do what an event says; speeds jump as its locks demand, which friction does not prevent."""
+        """Apply the actions of an event; its locks make speeds jump, during which friction does not act."""
         frictions = sticking(self.model.system)
         loose = marked(self.model, {each.name: ">" for each in frictions if mark_of(self.model, each)}) if frictions else self.model
         before, self.model = self.model, loose
@@ -265,7 +265,7 @@ class EventHandler:
             loose, jumps = self.model, list[Jump | None]()
         else:
             loose = self.model.switched(holds, contacts, change.kept)
-            parts = all(isinstance(action, Detach) for action in event.do)                  # no body's speed jumps then
+            parts = all(isinstance(action, Detach) for action in event.do)                  # then no speed of a body jumps
             jumps = [jump(loose.with_tanks(x), x, t, report=not parts)]
         self.model = loose.switched(holds, contacts, change.joined) if change.closing else loose
         jumps += change.jumps(t, loose, self.model)

@@ -67,51 +67,47 @@ class Integration:
             given = {} if reproducible else (start if x is None else {"x": x}) | {"parameters": parameters}
             trial = self.trial(model, given | {"laws": laws, "control": control, "control_period": control_period, "t0": t0})
             method, self.choice = choose_adaptive(trial, rtol or RTOL) if dt is None else choose_fixed(trial, dt)
-        self.model, self.parameters, fixed = model, parameters, method in FIXED
-        step = dt if fixed else None
-        every = [*laws, control]
+        self.model, self.parameters, step = model, parameters, dt if method in FIXED else None
+        check_friction(model, method, dynamics)
+        chosen, every = stabilization(model, method, stabilize, hold), [*laws, control]
         extended = model.with_law_states(len(continuous_states(every)) + audit)
-        system = model.system
-        masses = starting_masses(model, tanks0) if x is None else extended.state(x).tanks
-        self.events = bool(system.events or system.stops or sticking(system) or touching(system)
-                           or (system.tanks and builders.tank_tables.can_run_dry(system, masses)))
+        self.events = switches(model, starting_masses(model, tanks0) if x is None else extended.state(x).tanks)
         if pars is None:
             pars = extended.tables.pars if parameters is None or self.events else extended.parameter_tables(parameters)
-        self.options: dict[str, Any] = {"t0": float(t0), "method": method, **steps, "dynamics": dynamics, "seed": seed,
-                        "stabilize": stabilize, "audit": audit, "control_period": control_period,
-                        "parameters": None if parameters is None else
-                        {name: np.asarray(value, float).tolist() for name, value in parameters.items()}}
-        self.options |= {"reproducible": True} if reproducible else {}
-        check_friction(model, method, dynamics)
-        chosen = stabilization(model, method, stabilize, hold)
         self.batched, self.assembled, self.audit = batched, None, audit
         if x is None:
             x, self.batched, self.assembled = started(extended, t0, start | {
                 "laws": every, "audit": audit, "parameters": parameters})
-        if teeth is None and fixed and dt is not None and system.couplings and optional.teeth.watchable(system):
+        if teeth is None and step is not None and model.system.couplings and optional.teeth.watchable(model.system):
             first = initial_states(extended, t0, *[None]*6)[0][0] if reproducible else x[0]
-            teeth = optional.teeth.teeth_to_watch(extended, first, dt)
+            teeth = optional.teeth.teeth_to_watch(extended, first, step)
         self.teeth, self.events = tuple(teeth or ()), self.events or bool(teeth)
+        listed = None if parameters is None else {name: np.asarray(each, float).tolist() for name, each in parameters.items()}
+        self.options: dict[str, Any] = {"t0": float(t0), "method": method, **steps, "dynamics": dynamics, "seed": seed,
+                                        "stabilize": stabilize, "audit": audit, "control_period": control_period,
+                                        "parameters": listed}
+        self.options |= {"reproducible": True} if reproducible else {}
         self.options |= {"teeth": list(self.teeth)} if self.teeth else {}
-        pars = stabilized(extended, pars, chosen, method, step)
         compiled = (FIXED | ADAPTIVE).get(method)
         tableau = np.zeros(0) if compiled is None else corrected(compiled(), chosen, speeds=method != "euler-cromer")
-        self.plan = Plan(method, float(dt) if fixed and dt is not None else None, (rtol or RTOL, atol or ATOL), first_step,
+        self.plan = Plan(method, None if step is None else float(step), (rtol or RTOL, atol or ATOL), first_step,
                          max_step or np.inf, dynamics, tableau, chosen == "projection" and method not in STIFF)
+        self.start, self.sampling = float(t0), sampling
+        self.lanes = None if not reproducible else APART if step is not None and not self.events else ONE    # None: as many as runs
         self.end: float | None = None                                   # planned end time
         self.checks: list[step_safety.StepCheck] = []
         self.unresolved: bool | None = None                             # whether steps are too long for springs or modes
         self.errors: list[step_safety.ErrorEstimate] = []
         self.warned: list[str] = []
         self.checkpoint: float | None = None                            # s between checkpoints, if samples are streamed
-        self.start, self.sampling = float(t0), sampling
-        self.lanes = None if not reproducible else APART if fixed and not self.events else ONE      # None: by the number of runs
         if self.events and len(x) > 1 and control is not None and not hasattr(control, "address"):
             raise StateError("a batch with events, or stops, and a Python controller; simulate its members one by one, or use a "
                              "compiled controller (bough.controller)")
-
         if parameters is not None and not self.events:
             analyze.parameter_rows.check_in_tables(model, parameters)
+
+        def stable(now: Model, own: Floats) -> Floats:
+            return stabilized(now, own, chosen, method, step)
 
         def run(base: Model, own: Floats, rows: slice, changed: Any, handler: "EventHandler | None" = None) -> Run:
             n, members = len(x[rows]), range(len(x))[rows]
@@ -120,18 +116,18 @@ class Integration:
             given = Laws(base, laws, control, numbered, together, self.start, self.plan.dt, control_period, seed, audit)
             return Run(base, self.plan, own, x[rows], np.zeros((n, base.input_layout.nu)), given, self.start, np.zeros(0), handler,
                        turn=(members[0], len(x)) if self.events else (0, 1), changed=changed,
-                       parameters=None if handler is None else lambda now: stabilized(now, now.tables.pars, chosen, method, step))
+                       parameters=None if handler is None else lambda now: stable(now, now.tables.pars))
 
         def alone(i: int) -> Run:
             """A run with events, on a model with its own parameters, which may affect events and stops."""
-            base, own = extended, pars
-            if parameters is not None:
-                base = member_model(model, parameters, i).with_law_states(extended.layout.law_states)
-                own = stabilized(base, base.tables.pars, chosen, method, step)
-            return run(base, own, slice(i, i + 1), None, optional.event_handler.EventHandler(base, teeth=self.teeth))
+            own = extended if parameters is None else member_model(model, parameters, i).with_law_states(extended.layout.law_states)
+            known = pars if own is extended else own.tables.pars
+            handler = optional.event_handler.EventHandler(own, teeth=self.teeth)
+            return run(own, stable(own, known), slice(i, i + 1), None, handler)
 
         every_member = None if parameters is None else [member_of(parameters, i) for i in range(len(x))]
-        self.runs = [alone(i) for i in range(len(x))] if self.events else [run(extended, pars, slice(None), every_member)]
+        self.runs = [alone(i) for i in range(len(x))] if self.events else [
+            run(extended, stable(extended, pars), slice(None), every_member)]
 
     @classmethod
     def trial(cls, model: Model, options: Mapping[str, Any]) -> Callable[[str], Run]:
@@ -212,13 +208,13 @@ class Integration:
     def check_after(self) -> None:
         """Warn of fixed steps that were stable, but wrong."""
         for run in self.runs:
-            looked = step_safety.worth_checking(run, run.steps) or self.unresolved
-            if looked and not run.failure and (error := step_safety.estimate_error(run)) is not None:
+            checked = step_safety.worth_checking(run, run.steps) or self.unresolved
+            if checked and not run.failure and (error := step_safety.estimate_error(run)) is not None:
                 self.errors.append(error)
                 if error.share > step_safety.WRONG:
                     self.warn(f"the run is stable, but its error is {error}; take a shorter dt or a method of higher order, and "
                               "compare")
-        if text := next(filter(None, (step_safety.unfollowed(run) for run in self.runs if not run.failure)), None):
+        if text := next(filter(None, (step_safety.unresolved_teeth(run) for run in self.runs if not run.failure)), None):
             self.warn(text)
 
     def warn(self, text: str) -> None:
@@ -278,6 +274,13 @@ class Integration:
                         spans=tuple((*each.spans, (np.inf, each.model)) for each in handlers))
         held = self.runs[0].driven_but_held(found.u)                        # a compiled law drives a wheel whose speed is held
         return cut_contradictions(found if held is None else cut_at(found, *held))
+
+
+def switches(model: Model, masses: Floats) -> bool:
+    """Whether events, stops, sticking, backlash or a tank that empties change the model in a run."""
+    system = model.system
+    return bool(system.events or system.stops or sticking(system) or touching(system)
+                or (system.tanks and builders.tank_tables.can_run_dry(system, masses)))
 
 
 def law_starts(options: Mapping[str, Any]) -> list[float]:

@@ -6,7 +6,6 @@ integrated with the mechanics. Values that several laws give to one input are ad
 """
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from bough.analyze.signals import check_ports, control_names, input_entries, out
 from bough.compile.layout import Floats
 from bough.errors import StateError, similar
 from bough.integrate.compiled import callback
-from bough.integrate.compiled.callback import Controller, law_options
+from bough.integrate.compiled.callback import Controller, check_call, law_options
 from bough.integrate.compiled.loops import SAME
 from bough.model import Model
 from bough.sweeps import fields as f
@@ -56,12 +55,7 @@ class Law:
         self.outputs, self.inputs, self.states = law_options(f"law '{self.name}'", outputs, inputs, states)
         self.period, self.delay = period, delay
         form = ("t", "y", "z")[:3 if self.states else 2]
-        try:
-            inspect.signature(function).bind(*form)
-        except TypeError as error:
-            raise StateError(f"law '{self.name}' is called as {self.name}({', '.join(form)}): {error}") from None
-        except ValueError:                                              # builtins without a signature
-            pass
+        check_call(function, form, f"law '{self.name}' is called as {self.name}({', '.join(form)})")
 
     def __repr__(self) -> str:
         options = {"period": self.period, "delay": self.delay or None, "states": self.states or None}
@@ -166,12 +160,7 @@ class AskedTorques(Asked):
     def __init__(self, model: Model, function: Callable[..., Any], batched: bool, late: frozenset[int]) -> None:
         if not callable(function):
             raise StateError(f"control is {function!r}; give a function control(t, q, v, wheels), or one made by bough.controller")
-        try:
-            inspect.signature(function).bind(0.0, *"qvw")
-        except TypeError as error:
-            raise StateError(f"control cannot be called as control(t, q, v, wheels): {error}; let it take these four") from None
-        except ValueError:                                              # builtins without a signature
-            pass
+        check_call(function, "tqvw", "control cannot be called as control(t, q, v, wheels)", "; let it take these four")
         super().__init__(model, "control", batched, input_entries(model), late)
         self.function = function
 

@@ -1,5 +1,5 @@
-"""Whether steps of a fixed length are short enough: how long a step of a method may be for the assembled system, said before steps
-are taken; and after, what their error was."""
+"""Whether fixed steps are short enough: the longest stable step of a method for the assembled system, found before the run, and an
+estimate of the error after it."""
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -9,7 +9,7 @@ import numpy as np
 from bough import integrate as optional
 from bough.compile.kernel_calls import lanes_for
 from bough.compile.layout import Floats
-from bough.integrate.compiled.stepping import CROMER, HEADER, LAST_IS_FIRST, STAGES
+from bough.integrate.compiled.stepping import CROMER, LAST_IS_FIRST, coefficients
 from bough.integrate.methods import FIXED
 from bough.integrate.run import Run, trial_rows
 from bough.sweeps import fields as f
@@ -17,22 +17,21 @@ from bough.sweeps import fields as f
 if TYPE_CHECKING:
     from bough.integrate.eigenvalues import Complexes, Fastest
 
-GROWTH = 1e-3                       # of a step: more is no rounding
-REACH = np.geomspace(1e-2, 1e2, 60)                 # steps times the size of an eigenvalue that are tried first
-LEADING = 8                         # eigenvalues that a step is measured by
-LOOKS = 12                          # steps whose error is estimated
-SHORT_RUN = 2e5                     # steps times speeds: a few hundredths of a second; less is looked at where springs say so
-UNRESOLVED = 2.0                    # rad in a step, of a spring or mode by itself: reason enough to look at the assembled system
-SMALL = 1e-4                        # of the largest range of all coordinates: one that moves less is measured by that
-WRONG = 0.1                         # of the range of a coordinate: an error that a warning reports
+GROWTH = 1e-3                       # growth per step that counts as unstable; less may be rounding
+REACH = np.geomspace(1e-2, 1e2, 60)                 # values of step times |eigenvalue| that are tried first
+LEADING = 8                         # eigenvalues of largest size that are considered
+ERROR_SAMPLES = 12                          # samples from which the error of a step is estimated
+SHORT_RUN = 2e5                     # steps times speeds, some 0.03 s; shorter runs are checked only if a spring is fast
+UNRESOLVED = 2.0                    # rad per step of a single spring or mode: above it, the assembled system is checked
+SMALL = 1e-4                        # of the largest range of all coordinates: the least range that errors are related to
+WRONG = 0.1                         # of the range of a coordinate: an error above it is reported by a warning
 
 
 # ---- methods ---------------------------------------------------------------------------------------------------------------
 def growth(tableau: Floats, z: complex) -> float:
-    """By how much a step grows a motion exp(t z/h), of a method that takes it explicitly: the spectral radius of the step."""
-    s = int(tableau[STAGES])
-    a, b = tableau[HEADER + s:HEADER + s + s*s].reshape(s, s), tableau[HEADER + s + s*s:HEADER + 2*s + s*s]
-    implicit = tableau[HEADER + 7*s + s*s:].reshape(s, s)
+    """Growth of a motion exp(t z/h) per step of a method that treats it explicitly: the spectral radius of the step."""
+    a, b, implicit = coefficients(tableau)
+    s = len(b)
     if tableau[CROMER]:
         K, c = abs(z)**2, -2.0*z.real
         step = np.array([[1.0 - K, 1.0 - c], [-K, 1.0 - c]]) if z.imag else np.array([[1.0 + z.real]])
@@ -46,8 +45,8 @@ def growth(tableau: Floats, z: complex) -> float:
 
 
 def additive_step(tableau: Floats, z: complex, a: Floats, implicit: Floats, b: Floats) -> Floats:
-    """The matrix of a step of an additive method, h = 1, for q' = v, v' = -K q - c v with forces at explicit stages; where the last
-    stage is the next step's first, of q, v and that stage."""
+    """The matrix of a step of an additive method, h = 1, for q' = v, v' = -K q - c v with forces at explicit stages; if the last
+    stage is the first of the next step, it acts on q, v and that stage."""
     K, c = (abs(z)**2, -2.0*z.real) if z.imag else (0.0, -z.real)
     s, reuse = len(b), bool(tableau[LAST_IS_FIRST])
     columns = []
@@ -64,9 +63,8 @@ def additive_step(tableau: Floats, z: complex, a: Floats, implicit: Floats, b: F
 
 
 def order_of(tableau: Floats) -> int:
-    """Of a method, up to 4, as the conditions of its explicit triangle say."""
-    s = int(tableau[STAGES])
-    a, b = tableau[HEADER + s:HEADER + s + s*s].reshape(s, s), tableau[HEADER + s + s*s:HEADER + 2*s + s*s]
+    """Order of a method, up to 4, from the order conditions of its explicit triangle."""
+    a, b, _ = coefficients(tableau)
     c = a.sum(axis=1)
     conditions = [[b @ c - 1/2], [b @ c**2 - 1/3, b @ a @ c - 1/6],
                   [b @ c**3 - 1/4, b @ (c*(a @ c)) - 1/8, b @ a @ c**2 - 1/12, b @ a @ a @ c - 1/24]]
@@ -75,10 +73,10 @@ def order_of(tableau: Floats) -> int:
 
 
 def longest_step(tableau: Floats, values: "Complexes") -> float:
-    """The longest step [s] up to which a method keeps motions with these eigenvalues from growing that do not by themselves."""
+    """The longest step [s] up to which a method does not make motions with these eigenvalues grow faster than they do."""
     found = np.inf
     for value in values:
-        if abs(value) == 0.0 or value.imag < 0.0:                           # the other of a pair stands for both
+        if abs(value) == 0.0 or value.imag < 0.0:                           # conjugate pairs: one is enough
             continue
         size, low = abs(value), 0.0
         direction = complex(value)/size
@@ -99,11 +97,11 @@ def longest_step(tableau: Floats, values: "Complexes") -> float:
 
 @dataclass(frozen=True)
 class StepCheck:
-    """How fast the system is at a state, and the longest step that a method may take for it."""
+    """The fastest motion of the system at a state, and the longest stable step of a method."""
     method: str
     fastest: "Fastest"
-    where: str                              # what moves most with it
-    explicit: "Fastest | None"              # of implicit methods: the same of what they take explicitly
+    where: str                              # the entry of x that moves most with it
+    explicit: "Fastest | None"              # of implicit methods: the fastest motion of the explicit part
     longest: float                          # s
     reasons: tuple[str, ...] = ()           # what makes the explicit part fast
 
@@ -126,7 +124,7 @@ class StepCheck:
 
 
 def check_step(run: Run, x: Floats | None = None, dt: float | None = None) -> StepCheck:
-    """Of the first state of a run with fixed steps, as it is now, or of another one; with reasons where dt is too long."""
+    """Check the steps of a run at its first state, or at another one; with reasons if dt is too long."""
     method = run.plan.method
     whole, tableau, rest = optional.eigenvalues.fastest_of(run, x), FIXED[method](), None
     calm = optional.eigenvalues.without_local(run.model.tables, run.pars)
@@ -140,7 +138,7 @@ def check_step(run: Run, x: Floats | None = None, dt: float | None = None) -> St
 # ---- afterwards ----------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class ErrorEstimate:
-    """By how much the coordinate that is worst is off at the end, if the mean error of some steps adds up, and its range."""
+    """Error of the worst coordinate at the end, if the mean error of some steps adds up, and its range."""
     error: float
     spread: float
     where: str
@@ -154,14 +152,14 @@ class ErrorEstimate:
 
 
 def step_ends(run: Run, x: Floats, u: Floats, ahead: Floats, h: float, n: int) -> Floats:
-    """Rows of states after n steps, each from a time of its own; all groups of lanes are of the run's first states."""
+    """Rows of states after n steps, each from its own time; all groups of lanes use the parameters of the run's first states."""
     (tables, pars), stepper, _, ws = run.arguments(lanes_for(len(run.x)))
     return run.take_trial((tables, pars[:1]), stepper, np.array([[0.0, h, 0.0, n]]), trial_rows(x.copy(), u.copy(), ahead), ws)
 
 
 def estimate_error(run: Run) -> ErrorEstimate | None:
-    """By one step and two halves from some of the samples; the mean of their differences, times how many steps there were.  Where
-    events change what holds, from the last of them on."""
+    """From one step and two half steps at some of the samples: the mean of their differences, times the number of steps.  If events
+    change the model, from the last event on."""
     states, controls = run.recorded
     since = run.handler.spans[-1][0] if run.handler is not None and run.handler.spans else -np.inf
     able = np.flatnonzero(run.samples[:run.done - 1] >= since)
@@ -169,13 +167,13 @@ def estimate_error(run: Run) -> ErrorEstimate | None:
         return None
     width, nq, order, dt = lanes_for(len(run.x)).width, run.model.nq, order_of(run.plan.tableau), run.plan.dt
     n, lane = min(len(run.x), width), np.minimum(np.arange(width), len(run.x) - 1)         # the last state fills the lanes
-    looks = np.unique(able[np.linspace(0, len(able) - 1, LOOKS).astype(int)])
-    x, u = (each[lane][:, looks].swapaxes(0, 1).reshape(width*len(looks), -1) for each in (states, controls))
-    ahead = (run.samples[looks][:, None] + run.ahead[lane, 0]).reshape(-1, 1)
+    chosen = np.unique(able[np.linspace(0, len(able) - 1, ERROR_SAMPLES).astype(int)])
+    x, u = (each[lane][:, chosen].swapaxes(0, 1).reshape(width*len(chosen), -1) for each in (states, controls))
+    ahead = (run.samples[chosen][:, None] + run.ahead[lane, 0]).reshape(-1, 1)
     with np.errstate(all="ignore"):
         apart = step_ends(run, x, u, ahead, dt, 1) - step_ends(run, x, u, ahead, dt/2, 2)
-        total = apart.reshape(len(looks), width, -1)[:, :n, :nq].sum(axis=0)/(1.0 - 2.0**-order)
-    error = np.abs(total)/len(looks)*run.steps
+        total = apart.reshape(len(chosen), width, -1)[:, :n, :nq].sum(axis=0)/(1.0 - 2.0**-order)
+    error = np.abs(total)/len(chosen)*run.steps
     spread = np.ptp(states[:n, :, :nq], axis=1)
     spread = np.maximum(spread, SMALL*spread.max(axis=1, keepdims=True))
     moving = spread > 1e-9*np.maximum(np.abs(states[:n, :, :nq]).max(axis=1), 1e-3)
@@ -186,14 +184,14 @@ def estimate_error(run: Run) -> ErrorEstimate | None:
 
 @dataclass(frozen=True)
 class Bounce:
-    """Elastic teeth with play: how long they touch when they bounce, and the longest step that follows it."""
+    """Elastic teeth with play: the duration of a bounce, and the longest step that resolves it."""
     coupling: str
-    rate: float                             # rad/s: sqrt(k c.M^-1 c), or that of the damper if it is faster
-    found: bool                             # contacts are found inside longer steps
+    rate: float                             # rad/s: see teeth.bounce_rate
+    found: bool                             # contacts are located inside longer steps
 
     @property
     def longest(self) -> float:
-        return optional.teeth.FOLLOWED/self.rate
+        return optional.teeth.RESOLVED/self.rate
 
     def __str__(self) -> str:
         touch = f"coupling '{self.coupling}': its teeth touch for {np.pi/self.rate:.2g} s when they bounce"
@@ -203,8 +201,8 @@ class Bounce:
 
 
 def bounces(run: Run, x: Floats, states: Floats | None = None) -> list[Bounce]:
-    """Of the elastic teeth with play, about a state; with `states` at the samples of the run (rows, samples, nx), only those that
-    did not stay on one flank, nor away from both."""
+    """Bounces of the elastic teeth with play at a state; with `states` at the samples of the run (rows, samples, nx), only of teeth
+    that neither stayed on one flank nor stayed away from both."""
     if not run.model.system.couplings:
         return []
     tables, found, able = run.model.tables, list[Bounce](), [each.name for each in optional.teeth.watchable(run.model.system)]
@@ -231,8 +229,8 @@ def bounces(run: Run, x: Floats, states: Floats | None = None) -> list[Bounce]:
     return [bounce for bounce in found if bounce.rate > 0.0]
 
 
-def unfollowed(run: Run) -> str | None:
-    """What to say of a run whose teeth touch and part in steps that are too long for it."""
+def unresolved_teeth(run: Run) -> str | None:
+    """Warning about a run whose teeth touch and part in steps that are too long."""
     states, dt = run.recorded[0], run.plan.dt
     if dt is None or states.shape[1] < 2 or not np.isfinite(states[0, -1]).all():
         return None
@@ -247,23 +245,23 @@ def unfollowed(run: Run) -> str | None:
 
 
 def worth_checking(run: Run, steps: float) -> bool:
-    """Whether a look at the steps costs little beside taking them; of a batch, at its first states."""
+    """Whether checking the steps costs little compared with taking them."""
     return run.plan.method in FIXED and steps*run.model.nv >= SHORT_RUN
 
 
 def explain_divergence(run: Run) -> str:
-    """What to add to the failure of a run: whether its step was too long where it was sound last."""
+    """Addition to the failure message of a run: whether its step was too long at the last sound state."""
     dt, states = run.plan.dt, run.recorded[0][0]
     if run.plan.method not in FIXED or len(run.x) > 1 or dt is None or not len(states):
         return ""
     largest = np.abs(states).max(axis=1)
-    sound = np.flatnonzero(0.1*largest <= max(1.0, largest[0]))            # what is larger may be what diverges already
+    sound = np.flatnonzero(0.1*largest <= max(1.0, largest[0]))            # later ones may be diverging
     check = check_step(run, states[sound[-1]], dt)
     return f"; {check}" if dt > check.longest else ""
 
 
 def notes(checks: Sequence[StepCheck | None], errors: Sequence[ErrorEstimate | None]) -> tuple[str | None, str | None]:
-    """What the summary says of the steps of several runs: the one whose steps must be shortest, and the largest error."""
+    """For the summary of several runs: the shortest limit of the step, and the largest error."""
     stable = min((check for check in checks if check is not None), key=lambda check: check.longest, default=None)
     worst = max((error for error in errors if error is not None), key=lambda error: error.share, default=None)
     return (None if stable is None else str(stable)), (None if worst is None else str(worst))

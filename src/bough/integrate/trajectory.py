@@ -170,20 +170,18 @@ def choose_sampling(start: float, until: float, sample_rate: float | None, step:
     return Sampling(start, span/DEFAULT_SAMPLES if step is None else min(step*int(np.ceil(steps/DEFAULT_SAMPLES)), span))
 
 
-def no_text(value: Any) -> float:
-    """float(value), but not for strings such as "1e3"."""
-    if isinstance(value, str | bytes):
-        raise TypeError
-    return float(value)
+def number_of(value: Any) -> float | None:
+    """float(value); None if that fails, and for strings such as "1e3"."""
+    try:
+        return None if isinstance(value, str | bytes) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def moment(name: str, value: object) -> float:
     """A time: a finite number; raises otherwise."""
-    try:
-        number = no_text(value)
-    except (TypeError, ValueError, OverflowError):
-        number = np.nan
-    if isinstance(value, str | bytes) or not np.isfinite(number):
+    number = number_of(value)
+    if number is None or not np.isfinite(number):
         raise StateError(f"{name} is {shown(value)}; give a time in seconds, a finite number")
     return number
 
@@ -203,10 +201,9 @@ def check_clock(name: str, t: float, dt: float | None) -> None:
 
 def positive(name: str, value: object, what: str) -> float:
     """A finite number greater than 0; raises otherwise."""
-    try:
-        number = no_text(value)
-    except (TypeError, ValueError, OverflowError):
-        raise StateError(f"{name} is {shown(value)}; give {what}, a number greater than 0") from None
+    number = number_of(value)
+    if number is None:
+        raise StateError(f"{name} is {shown(value)}; give {what}, a number greater than 0")
     if not (np.isfinite(number) and number > 0.0):
         raise StateError(f"{name} is {value}; give {what}, greater than 0")
     return number

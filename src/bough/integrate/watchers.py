@@ -1,4 +1,4 @@
-"""Quantities that a run watches: rows for the compiled loops, and the moment at which one passes zero."""
+"""Quantities that a run watches: rows for the compiled loops, and the time at which one crosses zero."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -8,7 +8,7 @@ import numpy as np
 from bough.compile.layout import Floats
 from bough.integrate.compiled.loops import DIRECTION, FIRST, FIRST_FACTOR, LESS, SECOND, SECOND_FACTOR, WATCHER
 
-SHARE = 1e-12                   # of a step: how precisely the moment of an event is found
+SHARE = 1e-12                   # of a step: tolerance of event times
 
 
 def watcher(place: int, factor: float, value: float, direction: float, second: int = 0, second_factor: float = 0.0) -> Floats:
@@ -25,12 +25,12 @@ def facing(row: Floats, direction: float) -> Floats:
 
 
 def watcher_rows(watchers: Sequence[tuple[Any, Floats]]) -> Floats:
-    """Those of all watchers, for the compiled loops."""
+    """The rows of all watchers, for the compiled loops."""
     return np.array([row for _, row in watchers]).reshape(-1, WATCHER)
 
 
 def watched(row: Floats, x: Floats) -> float:
-    """As the compiled loops say it."""
+    """The value of a watcher, computed as in the compiled loops."""
     return float(row[FIRST_FACTOR]*x[int(row[FIRST])] + row[SECOND_FACTOR]*x[int(row[SECOND])] - row[LESS])
 
 
@@ -40,8 +40,8 @@ def crosses(row: Floats, before: Floats, after: Floats) -> bool:
 
 
 def passing(rows: Floats, before: Floats, after: Floats) -> list[int]:
-    """Which watchers pass. Where none does but the compiled loops, which round otherwise, saw one: those that start at zero to
-    rounding and leave it."""
+    """The watchers that cross zero. If none does, although the compiled loops, which round differently, found one: those that start
+    at zero, to rounding, and leave it."""
     found = [i for i, row in enumerate(rows) if crosses(row, before, after)]
     return found or [i for i, row in enumerate(rows) if _leaves(row, before, after)]
 
@@ -54,8 +54,8 @@ def _leaves(row: Floats, before: Floats, after: Floats) -> bool:
 
 
 def reaching(rows: Floats, before: Floats, after: Floats) -> list[int]:
-    """Where no watcher passes in a step but the compiled loops, which round otherwise, saw one: the one that is nearest to zero at
-    its end."""
+    """If no watcher crosses zero in a step, although the compiled loops, which round differently, found one: the one nearest to
+    zero at its end."""
     if passing(rows, before, after):
         return []
     near = {}
@@ -67,18 +67,21 @@ def reaching(rows: Floats, before: Floats, after: Floats) -> list[int]:
 
 
 def find_moment(rows: Floats, x: Floats, start: float, step: float, state_after: Callable[[float], Floats]) -> float:
-    """The length of the shortest step after which a watcher has passed: the end of a bracket of SHARE of the step, or of the
-    rounding of the time. If none passes but by the rounding of the compiled loops, it does so at once."""
-    from scipy.optimize import brentq  # slow to import
+    """The length of the shortest step after which a watcher has crossed zero: the end of a bracket of SHARE of the step, or of the
+    rounding of the time. If none crosses except by the rounding of the compiled loops, the event is at once."""
     tolerance = max(SHARE*step, float(np.spacing(start + step)))
-    moments = []
-    for row in rows:
-        if crosses(row, x, state_after(step)):
-            at_once = watched(row, state_after(0.0))*watched(row, state_after(step)) > 0.0       # a force that jumps at the start
-            if at_once:
-                return tolerance
-            moment = brentq(lambda h, row=row: watched(row, state_after(h)), 0.0, step, xtol=tolerance, rtol=8.9e-16)
-            while moment < step and not crosses(row, x, state_after(moment)):
-                moment = min(moment + tolerance, step)
-            moments.append(moment)
-    return min(moments, default=tolerance)
+
+    def moment(row: Floats) -> float:
+        at_once = watched(row, state_after(0.0))*watched(row, state_after(step)) > 0.0           # a force that jumps at the start
+        return tolerance if at_once else locate(lambda h: watched(row, state_after(h)), lambda h: crosses(row, x, state_after(h)),
+                                                0.0, step, tolerance)
+    return min((moment(row) for row in rows if crosses(row, x, state_after(step))), default=tolerance)
+
+
+def locate(value: Callable[[float], float], occurred: Callable[[float], bool], low: float, high: float, tolerance: float) -> float:
+    """The first step length, to a tolerance, at which something has occurred whose value changes sign between two lengths."""
+    from scipy.optimize import brentq  # slow to import
+    moment, more = float(brentq(value, low, high, xtol=tolerance, rtol=8.9e-16)), tolerance
+    while moment < high and not occurred(moment):
+        moment, more = min(moment + more, high), 2.0*more
+    return moment

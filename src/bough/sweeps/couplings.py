@@ -108,20 +108,20 @@ def apply_couplings(lane, plan, pars, ws):
                  - read(pars, p + f.COUPLING_DAMPING)*touches*rate)
         for j in range(first, first + read(plan, row + f.COUPLING_TERMS)):
             accumulate(lane, ws, read(plan, coupled_row(plan, j) + f.COUPLED_TAU), factor_of(plan, pars, j)*force)
-        give_way_implicitly(lane, plan, pars, ws, i, touches)
+        stiffen_coupling(lane, plan, pars, ws, i, touches)
 
 
 @implicit_only
-def give_way_implicitly(lane, plan, pars, ws, i, touches):
+def stiffen_coupling(lane, plan, pars, ws, i, touches):
     """Elastic coupling: sqrt(S) (0 within its play), and the addition to the diagonal of its row [B 30]."""
     at, p = read(plan, coupling_row(plan, i) + f.COUPLING_MULTIPLIER), read(plan, f.PAR_COUPLINGS) + i*f.COUPLING_PARS
     K, head = read(pars, p + f.COUPLING_STIFFNESS), read(plan, f.WS_IMPLICIT)
     if at:
         S = (load(lane, ws, head + f.IMPLICIT_RATE)*read(pars, p + f.COUPLING_DAMPING)
              + load(lane, ws, head + f.IMPLICIT_PLACE)*K)*touches
-        gives = 1.0 if K > 0.0 else 0.0
-        store(lane, ws, at + ROOT, gives*sqrt(S))
-        store(lane, ws, at + COMPLIANCE, zero(lane) + gives)
+        elastic = 1.0 if K > 0.0 else 0.0
+        store(lane, ws, at + ROOT, elastic*sqrt(S))
+        store(lane, ws, at + COMPLIANCE, zero(lane) + elastic)
 
 
 @implicit_only(otherwise=lambda lane, plan, ws, row: 0.0)

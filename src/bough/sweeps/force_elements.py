@@ -132,7 +132,7 @@ def wet_disc(lane, ws, room, x, r, s):
     """For a disc of radius r with its center at depth x and its lowest point r s deeper: integrals over its wet part of the depth
     y, of xi y/s and of y^2, where y = x + s xi [B 22]."""
     clearance = larger(x, -x) - r*s                                         # negative where the water plane cuts the disc
-    area, first, aside = where_positive(x, pi*r*r, zero(lane)), zero(lane), zero(lane)
+    area, first, lateral = where_positive(x, pi*r*r, zero(lane)), zero(lane), zero(lane)
     second = 0.25*r*r*area
     if any_negative(clearance):
         k = larger(smaller(x/larger(r*s, THIN), 1.0), -1.0)
@@ -142,8 +142,8 @@ def wet_disc(lane, ws, room, x, r, s):
         area = where_positive(-clearance, r*r*(angle + k*w), area)                # lanes with a fully wet or dry disc keep theirs
         first = where_positive(-clearance, (2.0/3.0)*r*r*r*w*w*w, first)
         second = where_positive(-clearance, 0.25*r*r*r*r*(angle - k*w*(1.0 - 2.0*k*k)), second)
-        aside = r*k*first
-    return x*area + s*first, aside + second, x*x*area + s*(2.0*x*first + s*second)
+        lateral = r*k*first
+    return x*area + s*first, lateral + second, x*x*area + s*(2.0*x*first + s*second)
 
 
 @leaf

@@ -1,7 +1,7 @@
 """Flexible bodies in the sweeps: loads at nodes are added to the modes, which are eliminated like hinges [JR 62-63].
 
     eta       modal coordinates; eta'' their accelerations, the vdot of a MODAL hinge
-    D         modal mass matrix: that of the body itself [B 9] and what its nodes carry; here only its upper triangle
+    D         modal mass matrix: that of the body itself, see `sweeps.modes`, and what its nodes carry; here only its upper triangle
     g         one wrench per mode: coupling of eta'' to the acceleration A of the body
     z_f       modal bias: force on each mode for A = 0 and eta'' = 0
     Pi        shape of a node: its motion (psi, phi) per unit rate of each mode

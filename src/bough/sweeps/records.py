@@ -25,9 +25,9 @@ FREE_KINDS = Codes(ALONG="translation", ABOUT_AXIS="rotation about the only axis
                    ABOUT_SECOND="about the second", ABOUT_OWN="of a ball joint, about an axis of b")
 ADDS = Codes(IN_PLACE="nothing: it uses the columns that it joins", WITHOUT_L="all but L, which is zero", ALL_OF_IT="all")
 HOLD_MODES = Codes(LOOSE="moves", LOCKED="stays where it is", PRESCRIBED="follows a function of time")
-OUTPUT_KINDS = Codes(OUT_POSITION="where a place is", OUT_ATTITUDE="how it stands: a quaternion", OUT_VELOCITY="how fast it moves",
-                     OUT_SPIN="how fast it turns", OUT_DEFLECTION="how far a node is from its undeformed place",
-                     OUT_TENSION="of a line, left with what it exerts", OUT_STRAIN="of an element of a flexible body",
+OUTPUT_KINDS = Codes(OUT_POSITION="position", OUT_ATTITUDE="attitude: a quaternion", OUT_VELOCITY="velocity",
+                     OUT_SPIN="angular velocity", OUT_DEFLECTION="displacement of a node from its undeformed place",
+                     OUT_TENSION="of a line, stored with its wrench", OUT_STRAIN="of an element of a flexible body",
                      OUT_STRAIN_ENERGY="energy of a flexible body",
                      OUT_KINETIC="energy of all that moves", OUT_POTENTIAL="energy", OUT_TOTAL="energy",
                      OUT_ANGULAR="momentum about the mass center", OUT_LINEAR="momentum")
@@ -177,10 +177,10 @@ COUPLING = Record(
     "coupling", "plan", "a linear relation of coordinates",
     Field("COUPLING_FIRST", "the first of its coordinates, among those of all couplings"),
     Field("COUPLING_TERMS", "how many it has"),
-    Field("COUPLING_BIAS", "k of its column in the front of one of its outermost coordinates; none: it gives way",
+    Field("COUPLING_BIAS", "k of its column in the front of one of its outermost coordinates; none: it is elastic",
           to="ws.fronts", optional=True),
     Field("COUPLING_MULTIPLIER", "multiplier", to="ws.multipliers", owned=True, optional=True),
-    Field("COUPLING_ACTS", "it holds; no: it has play or gives way", codes=FLAG),
+    Field("COUPLING_ACTS", "it holds; no: it has play or is elastic", codes=FLAG),
     Field("COUPLING_SIDE", "of its play, where it touches: 1, -1; 2: nowhere, in runs that find when; 0: its place tells"),
     Field("COUPLING_STATE", "in runs, of one with play: its multiplier", to="ws.x", optional=True),
     size_name="COUPLING_ROW", prefix="COUPLING_", written="compile.coupling_tables", read="sweeps.couplings")
@@ -382,8 +382,8 @@ LOOP_PARAMETERS = Record(
 COUPLING_PARAMETERS = Record(
     "coupling", "pars", "a linear relation of coordinates, scaled so that the largest factor is 1",
     Field("COUPLING_OFFSET", "value of the sum of factors times coordinates", (), "rad or m"),
-    Field("COUPLING_STIFFNESS", "of one that gives way", (), "N m/rad or N/m"),
-    Field("COUPLING_DAMPING", "of one that gives way", (), "N m s/rad or N s/m"),
+    Field("COUPLING_STIFFNESS", "if elastic", (), "N m/rad or N/m"),
+    Field("COUPLING_DAMPING", "if elastic", (), "N m s/rad or N s/m"),
     Field("COUPLING_PRELOAD", "a constant force along it", (), "N m or N"),
     Field("COUPLING_PLAY", "half of its free play", (), "rad or m"),
     size_name="COUPLING_PARS", prefix="COUPLING_", written="compile.coupling_tables", read="sweeps.couplings")
@@ -536,7 +536,7 @@ TANK_PARAMETERS = Record(
     Field("EXHAUST_SPEED", "relative to the nozzle", (), "m/s"),
     Field("TANK_EXIT", "the nozzle, or the joint on which it turns, in the axes of the tank", (3,), "m"),
     Field("NOZZLE_AT", "the nozzle in the axes of its hinge", (3,), "m"),
-    Field("NOZZLE_AXIS", "which way it pushes, in these axes", (3,)),
+    Field("NOZZLE_AXIS", "direction of the thrust, in these axes", (3,)),
     Field("NO_FLOW", "tolerance for a negative flow: rounding", (), "kg/s"),
     Field("LEAST_FIXED", "mass of fixed propellant below which it has no mass center", (), "kg"),
     Field("DESCRIBED", "propellant that TOTAL_MASS contains", (), "kg"),
@@ -651,7 +651,7 @@ TANK_RESULT = Record(
     size_name="TANK_OUT", prefix="TANK_", written="sweeps.tanks", read="sweeps.tanks")
 
 OUTPUT_RESULT = Record(
-    "output", "ws", "what an output shows",
+    "output", "ws", "value of an output",
     Field("OUTPUT_VALUE", "three components, a quaternion, or a strain", (6,)),
     size_name="OUTPUT_OUT", prefix="OUTPUT_", written="sweeps.outputs", read="compile.signal_tables")
 

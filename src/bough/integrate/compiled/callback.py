@@ -52,6 +52,16 @@ def law_options(who: str, outputs: Sequence[str] | None, inputs: Sequence[str] |
     return ports[0], ports[1], values
 
 
+def check_call(function: Callable[..., Any], form: Sequence[str], what: str, remedy: str = "") -> None:
+    """Raise if a function does not take these arguments."""
+    try:
+        inspect.signature(function).bind(*form)
+    except TypeError as error:
+        raise StateError(f"{what}: {error}{remedy}") from None
+    except ValueError:                                                      # builtins without a signature
+        pass
+
+
 class Controller:
     """A compiled law; made by the decorator `controller`."""
 
@@ -88,10 +98,7 @@ class Controller:
         return ("t", "y", "u", *own)
 
     def check_arguments(self) -> None:
-        try:
-            inspect.signature(self.function).bind(*self.form)
-        except TypeError as error:
-            raise StateError(f"controller '{self.name}' is called as {self.name}({', '.join(self.form)}): {error}") from None
+        check_call(self.function, self.form, f"controller '{self.name}' is called as {self.name}({', '.join(self.form)})")
         if self.outputs is None and (self.states or self.period is not None or self.delay):
             raise StateError(f"controller '{self.name}': states, period and delay go with outputs=[...] and inputs=[...]; name "
                              "them")

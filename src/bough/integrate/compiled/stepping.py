@@ -53,6 +53,14 @@ def tableau(c, a, b, *, cromer=False, e=None, p=None, implicit=(), power=0.2, la
     return np.concatenate([header, c, square(a, s).ravel(), b, e, np.ravel(p), square(implicit, s).ravel()]).astype(float)
 
 
+def coefficients(tableau) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """a, b and the implicit triangle i of a method."""
+    s = int(tableau[STAGES])
+    ends = HEADER + np.cumsum([s, s*s, s, 5*s])
+    _, a, b, _, i = np.split(tableau, ends)
+    return a.reshape(s, s), b, i.reshape(s, s)
+
+
 def euler_cromer() -> np.ndarray:
     """v += h a, then q += h v': first order, symplectic for position-dependent forces."""
     return tableau([0.0], [[]], [1.0], cromer=True)
