@@ -74,7 +74,7 @@ def choose_fixed(trial: Callable[[str], Run], dt: float) -> tuple[str, str]:
 
 
 def choose_adaptive(trial: Callable[[str], Run], rtol: float) -> tuple[str, str]:
-    """The same with steps of its own."""
+    """An adaptive method, and why."""
     run = trial("rk4")
     local = local_rates(run.model)
     if not len(local):

@@ -1,4 +1,4 @@
-"""What events connect and part in a run: loops that close and open, attachments, bodies that go their own way [B 98].
+"""Events that change the connections in a run: loops that close and open, attachments, bodies that separate [B 98].
 
 States have the same entries whatever is connected.  A loop that closes lets the speeds jump by the impulse through it; what opens,
 or goes, goes on with the speeds that it has.
@@ -29,7 +29,7 @@ class EventFailure(Exception):
 
 
 class Connection:
-    """What an event changes: what is held, and which loops are closed."""
+    """The changes by an event: held coordinates and closed loops."""
 
     def __init__(self, model: Model, event: Event, x: Floats) -> None:
         self.model, self.event, self.x = model, event, x
@@ -42,7 +42,7 @@ class Connection:
         return EventFailure(f"event '{self.event.name}' {text}")
 
     def add(self, action: Connecting) -> str:
-        """Take an action in; what it does, in words."""
+        """Add an action; returns a description of it."""
         if isinstance(action, Stiffen):
             self.scales[action.target] = action.scale
             return f"stiffens {action.target} to {action.scale:g}"
@@ -62,7 +62,7 @@ class Connection:
         return self._let_go(action)
 
     def _let_go(self, action: Detach) -> str:
-        """Of a body: its six coordinates are free, and its joint stays as it is."""
+        """Detach a body: its six coordinates are released, and its joint is locked."""
         free, joint = separation_of(self.model.system, action.target)
         names = free.speed_names[:6]
         if not set(names) <= self.holds.keys():
@@ -93,7 +93,7 @@ class Connection:
         return holds == model.holds and tuple(contacts) == model.contacts and self.kept == model.joined
 
     def marks(self, contacts: Sequence[str]) -> list[str]:
-        """What is marked, with the scales of bushings."""
+        """The marks of contacts, with the scales of bushings."""
         others = [each for each in contacts if bushing_of(each) not in self.scales]
         return others + [f"{name}{SCALED}{scale!r}" for name, scale in self.scales.items()]
 
@@ -115,7 +115,7 @@ class Connection:
             raise self.fail(f"at t = {t:.6g} s: {error}") from None
 
     def _pull(self, after: Model) -> bool:
-        """What is not held as it is comes together, if it is near: the nearest position by kinetic energy. Whether anything is."""
+        """Pull together what is not attached at its present pose: the nearest position by kinetic energy. Whether there is any."""
         pulled = {name: action for name, action in self.closing.items() if isinstance(action, Close) or action.pose == "nominal"}
         if not pulled:
             return False
@@ -161,8 +161,8 @@ def between(model: Model, loop: Loop, x: Floats) -> tuple[Floats, Floats]:
 
 
 def compute_ahead(model: Model, x: Floats) -> None:
-    """What a first change would compute, and later ones find with the model: mass properties, the way to all bodies, and to the
-    ends of attachments; and the libraries of an assembly."""
+    """Compute ahead what a first change would otherwise compute: mass properties, routes to all bodies and to the ends of
+    attachments; and import the libraries of an assembly."""
     kinetic_energy(model, x)
     if can_pull(model.whole):
         import_module("scipy.linalg.lapack")                                # which takes a quarter of a second

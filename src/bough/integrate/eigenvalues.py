@@ -165,7 +165,7 @@ def without_local(tables: Tables, pars: Floats) -> Floats:
 
 
 def causes(run: Run, pars: Floats, whole: float) -> list[str]:
-    """What makes the explicit part of a system as fast as it is: those kinds of things without which it is slower by a third."""
+    """Causes of the fastest motion of the explicit part: kinds of parts without which it is slower by a third."""
     tables, model = run.model.tables, run.model
     calm, still = pars.copy(), run.x[0].copy()
     calm[:, f.STABILIZATION] = 0.0

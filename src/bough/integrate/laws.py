@@ -168,7 +168,7 @@ class AskedTorques(Asked):
         return np.concatenate([self.controls(t, x[rows]) for rows in self.turns(len(x))])
 
     def controls(self, t: float, x: Floats) -> Floats:
-        """Of some rows."""
+        """Controls of some rows."""
         model, state = self.model, self.model.state(x)
         given = self.function(t, *(part.copy() if self.batched else part[0].copy() for part in (state.q, state.v, state.wheels)))
         controls, nv, nc = np.zeros((len(x), model.input_layout.controls.stop)), model.nv, model.nv + model.nw
@@ -222,7 +222,7 @@ class AskedByName(Asked):
         return self.check(controls)
 
     def ask_python(self, law: Law, t: float, seen: Mapping[str, Floats], z: Floats, controls: Floats) -> None:
-        """Of some rows."""
+        """Controls of some rows."""
         y = Seen((name, self.shaped(values)) for name, values in seen.items())
         given = law.function(t, y, self.shaped(z, True)) if law.states else law.function(t, y)
         if law.states:

@@ -247,7 +247,7 @@ class Run:
         return (self.parts[0], self.parts[2]) if self.divided else (self.start, self.plan.dt or 0.0)
 
     def after_events(self, names: Collection[str]) -> None:
-        """Where elastic teeth are among what has happened: how long the steps are that follow."""
+        """After events of elastic teeth: set the length of the following steps."""
         handler = self.handler
         if handler is not None and self.plan.dt is not None and not set(handler.teeth).isdisjoint(names):
             model, x = handler.model.with_tanks(self.x[0]), self.x[0]

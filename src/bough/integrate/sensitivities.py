@@ -46,7 +46,7 @@ class Trace:
     dparameters: dict[str, Floats] = field(default_factory=dict)
 
     def part(self, columns: slice) -> "Trace":
-        """Of some of its numbers."""
+        """The trace of some of its numbers."""
         value, dq0, dv0, dtau = (each[:, columns] for each in (self.value, self.dq0, self.dv0, self.dtau))
         dinputs, dparameters = ({name: each[:, columns] for name, each in named.items()}
                                 for named in (self.dinputs, self.dparameters))
@@ -181,7 +181,7 @@ def sampled_at(plan: Plan, until: float, every: int | None, sample_rate: float |
 
 
 def check_by(model: Model, by: Sequence[str], laws: Sequence[Any], batch: Batch) -> None:
-    """What is derived by is known, and nobody sets what a law sets."""
+    """Raise for unknown variables, and for inputs that a law sets too."""
     if isinstance(by, str) or any(name not in BY for name in by):
         raise StateError(f"by is {by!r}; give a list of any of {', '.join(BY)}, and parameters by their names")
     for law in laws:

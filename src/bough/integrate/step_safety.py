@@ -115,7 +115,7 @@ class StepCheck:
         return f"{what}; {self.method} is stable up to " + (f"{self.longest:.3g} s" if self.longest < 1e6 else "any step")
 
     def warning(self, dt: float) -> str | None:
-        """What to say of a step that is too long."""
+        """The warning for a step that is too long, if it is."""
         if dt <= self.longest:
             return None
         why = f", for {' and '.join(self.reasons)}" if self.reasons else ""

@@ -123,7 +123,7 @@ def states_of(model: Model, solver: Any) -> Callable[[float], Floats]:
 
 
 def record(run: Run, row: int, sample: int, t: float, x: Floats) -> None:
-    """Put down a state, and the controls in force, as a sample."""
+    """Record a state, and the controls in force, as a sample."""
     if run.laws.table[0]:
         run.u[row] = run.rates(row, t, t, x)[1]
     run.record(sample, slice(row, row + 1), x)

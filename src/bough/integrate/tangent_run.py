@@ -52,7 +52,7 @@ def fixed_steps(run: Run, until: float) -> Floats:
 
 
 def accepted_steps(run: Run, until: float) -> Floats:
-    """The same for an adaptive method; the last step reaches the end or goes beyond it."""
+    """Start and length of the steps of an adaptive method; the last one reaches or passes the end."""
     times = [run.start]
     while times[-1] < until:
         run.budget = run.steps + 1
@@ -91,7 +91,7 @@ class TangentRun:
         return found.x[1:], found.dx[1]
 
     def along(self, tableau: Floats, steps: Floats, times: Floats, x: Floats, dx: Floats) -> "Samples":
-        """The same by a method, from a given state."""
+        """Samples along the steps of a method, from a given state."""
         rows, n, (table, scratch), at = self.rows, len(times), self.laws, self.tables.size(f.WS_SIZE)
         (nx, nu), m, stages = (x.shape[1], rows.du.shape[1]), rows.m, int(tableau[STAGES])
         stepper, ws = (tableau, table, np.zeros(scratch + stages), at), DUAL.zeros(at + (stages + 2)*nx + nu + 1)

@@ -1,6 +1,4 @@
-"""What the links of the partitioned tree are made of, for the operators: numbers that scatter_motion and apply_loads left in ws.
-
-The kernels that Python calls: rows of states in, rows of results out, one or four states at a time.
+"""The kernels that Python calls: rows of states in, rows of results out, one or four states at a time.
 
 Every kernel takes the sweep table, the model's tables, the rows `t` (time), `x` (state), `u` (controls), the result `out`, and a
 workspace whose rank chooses the lanes.  `pars` has one row, or one for each group of states.  With duals each of t, x, u, ... and

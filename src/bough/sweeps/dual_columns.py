@@ -51,9 +51,11 @@ def seed(lane, plan, route, base, ws, s, by_speed, i, size):
         put_tangent(lane, ws, cosine, i, -size*load(one, base, sine))
     elif kind == SPHERICAL or (kind == FREE and c >= 3):
         e = (size*(c - first == 0), size*(c - first == 1), size*(c - first == 2))
-        p = quaternion_rate(load4(one, base, q + first), e)                                 # [B 1]
-        for j in range(4):
-            put_tangent(lane, ws, q + first + j, i, p[j])
+        x, y, z, w = quaternion_rate(load4(one, base, q + first), e)                        # [B 1]
+        put_tangent(lane, ws, q + first, i, x)
+        put_tangent(lane, ws, q + first + 1, i, y)
+        put_tangent(lane, ws, q + first + 2, i, z)
+        put_tangent(lane, ws, q + first + 3, i, w)
     else:
         put_tangent(lane, ws, q + c, i, size)
 

@@ -15,7 +15,7 @@ Closing loops after a step: positions, then speeds, moved back by the least kine
 
 Each is the dynamics of the system at rest without loads, so the sweeps that find accelerations find these changes too.
 
-One step of a Runge-Kutta method, explicit or additive, from its tableau [B 6] [B 30].
+`take_step` takes one step of a Runge-Kutta method, explicit or additive, from its tableau [B 6] [B 30].
 
 stepper   tableau | table of compiled laws | scratch of doubles for them | where `work` starts in ws
 work      x at the start of the step | k of each stage | controls | a saved state | by how much the state's own time is ahead
