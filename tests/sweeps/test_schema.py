@@ -118,7 +118,7 @@ def test_pack_refuses_wrong_names_and_shapes():
 
 
 def test_padding_is_zero():
-    ground = r.GROUND_PARAMETERS.pack(gravity=[0, 0, -9.81], mu=0.0, total_mass=2.0, stabilization=0.0, singular_share=1e-13)
+    ground = r.GROUND_PARAMETERS.pack(gravity=[0, 0, -9.81], mu=0.0, total_mass=2.0, stabilization=0.0, least_share=1e-13)
     assert ground.shape == (1, f.HINGE_PARS)
     assert not ground[0, 7:].any()
 
