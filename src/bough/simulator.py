@@ -51,25 +51,41 @@ def check_known(call: str, given: Iterable[str], known: Sequence[str]) -> None:
             raise StateError(f"{call}: there is no option '{name}'{similar(name, known)}; it takes {', '.join(known)}")
 
 
-class InputValues(MutableMapping[str, Any]):
+class PortValues(Mapping[str, Any]):
+    """Values of ports by name, at the current time."""
+    symbol, noun = "", ""
+
+    def __init__(self, sim: Simulator, known: Mapping[str, Any]) -> None:
+        self._sim, self._known = sim, known
+
+    def _find(self, name: str) -> Any:
+        if not isinstance(name, str) or name not in self._known:
+            known = ", ".join(self._known) or f"none: declare it with System.{self.noun}"
+            near = nearest(str(name), self._known) or f"; there are {known}"
+            raise StateError(f"{self.symbol}: there is no {self.noun} '{name}'{near}")
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def __repr__(self) -> str:
+        ports = getattr(self._sim.model.system, f"{self.noun}s")
+        return f"{self.noun.capitalize()}s({', '.join(f'{name}={self[name]}' for name in ports)})"
+
+
+class InputValues(PortValues, MutableMapping[str, Any]):
     """Inputs by name: a value acts until it is set again; values set by laws are added."""
-
-    def __init__(self, sim: Simulator) -> None:
-        self._sim, self._entries = sim, input_entries(sim.model)
-
-    def _entry(self, name: str) -> list[int]:
-        if not isinstance(name, str) or name not in self._entries:
-            known = ", ".join(self._entries) or "none: declare it with System.input"
-            raise StateError(f"u: there is no input '{name}'{nearest(str(name), self._entries) or f'; there are {known}'}")
-        return self._entries[name]
+    symbol, noun = "u", "input"
 
     def __getitem__(self, name: str) -> Any:
-        """The value that acts now."""
         acting = np.concatenate([run.in_force(self._sim.t, run.shown_x) for run in self._sim._runs])
-        return self._sim._shaped(acting[:, self._entry(name)])
+        return self._sim._shaped(acting[:, self._find(name)])
 
     def __setitem__(self, name: str, value: ArrayLike) -> None:
-        sim, entries = self._sim, self._entry(name)
+        sim, entries = self._sim, self._find(name)
         try:
             given = np.asarray(value, float)
             columns = given.reshape(-1, 1) if len(entries) == 1 and given.ndim == 1 else given
@@ -82,39 +98,15 @@ class InputValues(MutableMapping[str, Any]):
         sim._set_inputs(name, entries, rows)
 
     def __delitem__(self, name: str) -> None:
-        self[name] = np.zeros(len(self._entry(name)))
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    def __repr__(self) -> str:
-        return f"Inputs({', '.join(f'{name}={self[name]}' for name in self._sim.model.system.inputs)})"
+        self[name] = np.zeros(len(self._find(name)))
 
 
-class OutputValues(Mapping[str, Any]):
+class OutputValues(PortValues):
     """Outputs by name, at the current time."""
-
-    def __init__(self, sim: Simulator) -> None:
-        self._sim = sim
+    symbol, noun = "y", "output"
 
     def __getitem__(self, name: str) -> Any:
-        known = self._sim.model.system.outputs
-        if not isinstance(name, str) or name not in known:
-            there = ", ".join(known) or "none: declare it with System.output"
-            raise StateError(f"y: there is no output '{name}'{nearest(str(name), known) or f'; there are {there}'}")
-        return self._sim._output(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._sim.model.system.outputs)
-
-    def __len__(self) -> int:
-        return len(self._sim.model.system.outputs)
-
-    def __repr__(self) -> str:
-        return f"Outputs({', '.join(f'{name}={self[name]}' for name in self)})"
+        return self._sim._output(self._find(name).name)
 
 
 class Simulator:
@@ -196,7 +188,7 @@ class Simulator:
         self.method, self.dt = integration.plan.method, integration.plan.dt
         self._sampling = integration.sampling
         self._limit = self._at = 0                                  # steps from the start: the end of the fast path
-        self.u, self.y = InputValues(self), OutputValues(self)
+        self.u, self.y = InputValues(self, input_entries(self.model)), OutputValues(self, self.model.system.outputs)
         self._measured: tuple[Any, dict[str, Any]] = (None, {})
         self._store: Store | None = None                            # on disk: where samples go
 
@@ -207,13 +199,7 @@ class Simulator:
         return self._integration.start + self._at*self.dt if self._limit else min(run.shown for run in self._runs)   # type: ignore[operator]
 
     def step(self, n: int = 1) -> None:
-        """Advance by n steps of the method.
-
-        Raises
-        ------
-        SimulationError
-            If the motion diverges; its `result` holds the recorded samples.
-        """
+        """Advance by n steps of the method. If the motion diverges, a SimulationError is raised; its `result` has the samples."""
         if n.__class__ is int and 0 < n <= self._limit - self._at:
             self._fast_step(n)
             return
@@ -487,7 +473,7 @@ class Simulator:
         run, rows = self._runs[0], np.atleast_1d(np.asarray(rows))
         check_known("restart", start, START)
         if run.handler is not None or run.laws.sampled:
-            what = "events or stops" if run.handler is not None else "laws that are asked by the clock"
+            what = "events or stops" if run.handler is not None else "laws with sampling periods"
             raise StateError(f"restart: the system has {what}, which begin anew for all states only; use reset(...)")
         if t0 is not None:
             self._set_clock(run, rows, t0)
@@ -586,13 +572,13 @@ def resume(path: str | PathLike[str], *, model: Model | System | None = None, la
     """
     file, streamed = file_path("path", path), streaming(save_to, checkpoint)
     parts = Parts(file)
-    killed = parts.folder.is_dir()
-    text, meshes = (parts.system, None) if killed else read_head(file)[:2]
+    unfinished = parts.folder.is_dir()
+    text, meshes = (parts.system, None) if unfinished else read_head(file)[:2]
     compiled = _same_model(file, model, text, meshes)
     if streamed is not None:
-        samples = parts.last() if killed else deque(parts_of(file), maxlen=1).pop()
+        samples = parts.last() if unfinished else deque(parts_of(file), maxlen=1).pop()
         memory = samples.pop("memory")
-    elif killed:
+    elif unfinished:
         memory, samples = parts.whole()
     else:
         memory, samples = read_head(file)[2], next(read_samples(file))

@@ -3,12 +3,17 @@ import numpy as np
 import pytest
 
 import bough
-from bough.analyze.balance import SHARE, balance
+from bough.analyze.balance import REACH, SHARE, balance
 from bough.compile.kernel_calls import choosing
 from bough.kernels.lanes import ONE
+from bough.results.audit import GAP
 from tests.support.plain_run import loaded_systems, looped_system
 from tests.support.random_systems import random_state, random_system
 from tests.sweeps.test_tanks import feed_system
+
+DIFFERENCES = (12*REACH)**4/30
+"""7e-10: what differences of fourth order neglect, h^4/30 of the fifth derivative. Each coordinate moves by REACH at most; angles
+of six joints add up along a path, and energies are products of two such motions."""
 
 
 def balanced(model, q, v, rng, a=None):
@@ -22,7 +27,7 @@ def test_random_trees(seed):
     model = random_system(rng, 6, root="free" if seed % 2 else None).compile()
     found = balanced(model, *random_state(model, rng, 3), rng)
     assert not found.left_out
-    assert max(found.worst.values()) < 1e-9
+    assert max(found.worst.values()) < DIFFERENCES
 
 
 def test_wheels_tables_and_wrenches_and_loops():
@@ -48,7 +53,7 @@ def test_propellant_that_flows(gravity):
     q, v = np.tile(model.q0, (4, 1)), rng.normal(size=(4, model.nv))
     masses = np.array([[50, 30, 4.0], [30, 20, 2.0], [1e-9, 30, 3.0], [0, 0, 0.0]])
     found = balance(model, model.batch(q, v, tanks=masses))
-    assert max(found.worst.values()) < 1e-9
+    assert max(found.worst.values()) < DIFFERENCES
     told = {"places", "energy"} if model.in_orbit else {"places", "energy", "momentum", "angular momentum", "equations of motion"}
     assert set(found.found) == told
     assert found.left_out["motion"] == "propellant that flows"
@@ -87,7 +92,7 @@ def test_loops_that_drift_apart_work(flow):
     """Baumgarte's stabilization leaves rates of gaps, along which the forces of loops work: no energy is missing for it. Without a
     flow nothing else has power, and that of 1e-9 W was 1e-3 of all."""
     result = bough.simulate(drifting(flow), until=2.0, dt=0.02, stabilize=20.0)
-    assert 1e-9 < result.audit.loop_gap < 1e-5
+    assert 1e-9 < result.audit.loop_gap < GAP           # it does drift, and within what the audit lets pass
     assert result.audit.fine
     assert result.audit.balances["energy"] < 1e-7
 
@@ -143,5 +148,5 @@ def test_the_audit_of_a_run_has_the_work_of_force_elements():
     assert not audit.not_audited
     assert audit.fine
     assert audit.energy["work of the rest"] < -10.0
-    off, doubt = (audit.energy[each] for each in ("not accounted for", "as far as samples tell"))
+    off, doubt = (audit.energy[each] for each in ("not accounted for", "uncertainty of the work"))
     assert off < doubt < 1e-3*audit.energy["exchanged"]         # lines that slacken have kinks, which a spline rounds off

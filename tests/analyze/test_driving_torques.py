@@ -31,7 +31,7 @@ def test_forward_dynamics_gives_the_accelerations_back(name):
         J, M = loop_jacobian(model, q[i]), model.mass_matrix(q[i])
         error = np.abs(M) @ bound + ROUNDINGS*EPS*np.linalg.cond(M)*np.abs(tau[i]).max()
         assert_within(back[i], least(J, tau[i]), error.max() + 1e-7*np.abs(tau[i]).max())        # rank is judged at 1e-7
-        assert np.linalg.norm(back[i]) <= np.linalg.norm(tau[i])*(1 + 1e-9)
+        assert np.linalg.norm(back[i]) <= np.linalg.norm(tau[i]) + np.sqrt(model.nv)*error.max()
         np.testing.assert_allclose(model.inverse_dynamics(q[i], v[i], a[i]), back[i], rtol=0, atol=error.max())
 
 
@@ -45,13 +45,15 @@ def test_one_motor_does_the_work_of_all():
     model, q, v = four_bar()
     tau = np.array([1.0, -2.0, 0.5])
     a = model.forward_dynamics(q, v, tau)
+    bound, M = rounding(model, q, v, tau, a)[0], model.mass_matrix(q)
+    work = np.abs(v) @ (np.abs(M) @ bound + ROUNDINGS*EPS*np.linalg.cond(M)*np.abs(tau).max())
     for name in model.names.v:
         one = model.inverse_dynamics(q, v, a, driven=[name])
         assert [other for other, torque in zip(model.names.v, one, strict=True) if torque] == [name]
-        np.testing.assert_allclose(one @ v, tau @ v, rtol=1e-9)
-        np.testing.assert_allclose(model.forward_dynamics(q, v, one), a, rtol=1e-9)
+        np.testing.assert_allclose(one @ v, tau @ v, rtol=0, atol=work)
+        assert_within(model.forward_dynamics(q, v, one), a, 4*bound)
     two = model.inverse_dynamics(q, v, a, driven=model.names.v[:2])
-    np.testing.assert_allclose(two @ v, tau @ v, rtol=1e-9)
+    np.testing.assert_allclose(two @ v, tau @ v, rtol=0, atol=work)
     assert np.linalg.norm(two) <= np.linalg.norm(model.inverse_dynamics(q, v, a, driven=[model.names.v[0]]))
     assert np.linalg.norm(model.inverse_dynamics(q, v, a)) <= np.linalg.norm(two)
     many = model.inverse_dynamics(np.tile(q, (5, 1)), v, a, driven=[model.names.v[0]])

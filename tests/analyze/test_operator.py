@@ -61,7 +61,7 @@ def test_solvers_of_scipy_take_operators():
     ops, tau = model.operators(q, v), np.random.default_rng(0).normal(size=model.nv)
     found, failed = cg(ops.mass_matrix, tau, rtol=1e-10, M=ops.inverse)         # the exact inverse: one step
     assert failed == 0
-    assert_same(ops.mass_matrix @ found, tau, 1e-9)
+    assert np.linalg.norm(ops.mass_matrix @ found - tau) <= 1e-10*np.linalg.norm(tau) + CANCELLING*len(tau)      # where cg ends
     assert_same((2.0*ops.mass_matrix) @ tau, 2.0*(ops.mass_matrix @ tau), FORMULA)
 
 

@@ -5,6 +5,7 @@ import pytest
 from bough.kernels.hinges import MODAL
 from tests.support.compare import assert_same, solved_scale, solving
 from tests.support.operator_states import NAMES, RELATIVE, states
+from tests.support.tolerance import CANCELLING
 
 
 @pytest.fixture(scope="module", params=NAMES)
@@ -47,7 +48,7 @@ def test_velocities_of_links(case):
         seat = ops.links.parts.attachments[body]
         if seat.hinge:
             at = ops.links.slices[seat.hinge - 1]
-            assert_same(V[at][-6:-3], seen.rate[0, k], 1e-10, scale=np.abs(v).max())
+            assert_same(V[at][-6:-3], seen.rate[0, k], CANCELLING, scale=np.abs(v).max())
 
 
 def test_composite_bodies(case):

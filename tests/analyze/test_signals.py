@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 import bough
 from bough.describe.orientation import rotation_matrix
 from bough.describe.parts.port import XYZ
-from tests.support.compare import assert_same
+from tests.support.compare import assert_same, solved
 from tests.support.flexible_trees import moved, turning_nodes
 from tests.support.random_systems import random_rotation, random_state, random_system
 from tests.support.strategies import flexible_trees, looped, trees
@@ -74,7 +74,7 @@ def assert_consistent(system, q, v, rng):
                 assert_same(seen[f"{kind} {name} other"], (other.T @ vector)[1], CANCELLING, np.abs(vector).max())
     rows = model.outputs(np.tile(q, (5, 1)), v)
     for name, value in seen.items():
-        assert_same(rows[name][3], value, 1e-9, np.abs(value).max() + size)
+        assert_same(rows[name][3], value, solved(model, q), np.abs(value).max() + size)       # lanes round otherwise
 
 
 @given(trees(size=5))
@@ -102,7 +102,8 @@ def test_loops(drawn):
         C, w, A = bodies.attitude[0, k], bodies.rate[0, k], bodies.acceleration[0, k]
         arm = C @ place.at
         expected = A[3:] + np.cross(A[:3], arm) + np.cross(w, np.cross(w, arm))
-        assert_same(model.outputs(q, v, names=[f"acceleration {name}"])[f"acceleration {name}"], expected, 1e-10, np.abs(A).max())
+        assert_same(model.outputs(q, v, names=[f"acceleration {name}"])[f"acceleration {name}"], expected, CANCELLING,
+                    np.abs(A).max())
 
 
 def test_an_accelerometer_in_orbit_feels_thrust_only():
@@ -153,14 +154,15 @@ def test_the_rest_is_what_analyses_say():
     assert_same(np.stack([seen["angle"], seen["mode"], seen["rate"]]), np.stack([q[:, -4], q[:, -2], v[:, -4]]), 0.0)
     loads = model.internal_loads(q, v, a, cut=joint, **given)
     assert_same(seen["load"], loads.values[:, 0], CANCELLING)
-    assert_same(seen["load world"], model.internal_loads(q, v, a, cut=joint, axes="world", **given).values[:, 0, 4], 1e-11)
-    assert_same(seen["cut"], model.internal_loads(q, v, a, cut="boom", axes="parent", **given).values[:, 0], 1e-11)
+    assert_same(seen["load world"], model.internal_loads(q, v, a, cut=joint, axes="world", **given).values[:, 0, 4],
+                CANCELLING)
+    assert_same(seen["cut"], model.internal_loads(q, v, a, cut="boom", axes="parent", **given).values[:, 0], CANCELLING)
     bodies = model.bodies(q, v)
     tip, frame = bodies.node("boom", "tip"), bodies.frames
     k, place = model.body_index("boom"), boom.nodes.position[boom.nodes.index("tip")]
     away = tip.position - frame.position[:, k] - frame.attitude[:, k] @ place
-    assert_same(seen["bend world"], away, 1e-10, 4.0)
-    assert_same(np.einsum("bij,bj->bi", frame.attitude[:, k], seen["bend"]), away, 1e-10, 4.0)
+    assert_same(seen["bend world"], away, SWEEP, 4.0)
+    assert_same(np.einsum("bij,bj->bi", frame.attitude[:, k], seen["bend"]), away, SWEEP, 4.0)
     assert_same(seen["strain"], 0.5*np.einsum("br,rs,bs->b", q[:, -3:], boom.K, q[:, -3:]), FORMULA)
     assert s.outputs["h"].components == XYZ
     assert_same(model.outputs(q)["E"], model.potential_energy(q) + model.kinetic_energy(q, 0*v), PRODUCTS)     # no speeds: at rest
@@ -194,7 +196,7 @@ def test_a_strain_gauge_shows_the_bending_moment(axis):
     held = model.trim(inputs=load)
     seen = model.outputs(held.q, inputs=load)
     assert seen["gauge"] == pytest.approx(-force*(LENGTH - WHERE)*HEIGHT/EI, rel=1e-9)      # of second order: 1e-6 of it, squared
-    assert_same(seen["side"], np.zeros(6), 1e-9, abs(seen["gauge"]))
+    assert_same(seen["side"], np.zeros(6), 1e-9, abs(seen["gauge"]))                        # by symmetry, up to the same order
     gauges = model.system.bodies["boom"].elastic.recovery.strain[:, "xyz".index(axis)]
     linear = model.linearize(outputs=["gauge", "chosen"])
     assert_same(linear.C, np.hstack([gauges, 0*gauges]), SWEEP)
@@ -228,8 +230,8 @@ def test_a_strain_is_what_the_same_run_records(tmp_path):
     assert_same(data.inputs.sel(input="damper"), 1e3*(gauge + recorded.sel(strained="boom.side")), CANCELLING)
     assert dict(zip(data.output.values, data.output_label.values, strict=True))["gauge"] == "root gauge"
     noise = np.array(seen[:10]) - gauge.values[:10]
-    assert 1e-8 < np.abs(noise).max() < 6e-6
-    assert_same(np.array(seen)/1e-7, np.round(np.array(seen)/1e-7), 1e-9)
+    assert 1e-8 < np.abs(noise).max() < 6e-6                    # a hundredth of the standard deviation, and six of them
+    assert_same(np.array(seen)/1e-7, np.round(np.array(seen)/1e-7), PRODUCTS)
     sim = bough.Simulator(model, dt=5e-4, q0=np.array([result.data.q.values[-1], 2*result.data.q.values[-1]]))
     assert_same(sim.y["gauge"], gauge.values[-1]*np.array([1.0, 2.0]), SWEEP)
     assert sim.y["side"].shape == (2, 6)

@@ -84,9 +84,10 @@ def test_a_held_node_is_not_deflected_and_small_deflections_are_linear():
     boom = antenna().system.bodies["boom"].flexible
     assert not displacements(boom, np.full(4, 0.1))[boom.nodes.index("root")].any()
     eta = np.array([1e-6, -2e-6, 3e-6, 1e-6])
+    square = np.abs(eta).sum()**2               # what is of second order in them
     for name, moved in boom.displacement(eta).items():
-        np.testing.assert_allclose(displacements(boom, eta)[boom.nodes.index(name)], moved, atol=1e-11)
-        np.testing.assert_allclose(rotations(boom, eta)[boom.nodes.index(name)], boom.rotation(eta)[name], atol=1e-10)
+        np.testing.assert_allclose(displacements(boom, eta)[boom.nodes.index(name)], moved, atol=square)
+        np.testing.assert_allclose(rotations(boom, eta)[boom.nodes.index(name)], boom.rotation(eta)[name], atol=square)
 
 
 def test_node_velocity_is_the_derivative_of_its_position():
@@ -94,7 +95,8 @@ def test_node_velocity_is_the_derivative_of_its_position():
     data = bough.simulate(antenna(), until=0.05, dt=1e-3, sample_rate=1000, record="nodes").data
     rate = data.node_position.differentiate("time").isel(time=slice(1, -1))
     third = float(abs(data.node_velocity.differentiate("time").differentiate("time")).max())
-    np.testing.assert_allclose(rate, data.node_velocity.isel(time=slice(1, -1)), atol=1.1 * third * 1e-3**2 / 6)
+    left = 1.1 * third * 1e-3**2 / 6                            # a tenth more, for the third derivative is between samples
+    np.testing.assert_allclose(rate, data.node_velocity.isel(time=slice(1, -1)), atol=left)
 
 
 def test_strain_is_part_of_the_potential_energy_and_the_total_is_kept():

@@ -1,4 +1,4 @@
-"""What can be asked of a model, one subject a file: loops, loads, momentum, operators, costs."""
+"""Analyses of a model, one file each: loops, loads, momentum, operators, operation counts."""
 from typing import TYPE_CHECKING
 
 from bough.lazy import submodules

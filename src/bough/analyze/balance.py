@@ -22,8 +22,10 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from bough.analyze.bodies import Bodies, bodies_in
+from bough.analyze.bodies import Bodies, Frames, bodies_in
+from bough.analyze.deformed_masses import linearized
 from bough.analyze.equations_of_motion import forward, inverse
+from bough.analyze.loop_constraints import changing_places
 from bough.analyze.loop_rows import SPEED, evaluate_loops, true_rows
 from bough.analyze.parameters import STENCIL
 from bough.analyze.reactions import drive_forces, reactions
@@ -32,14 +34,14 @@ from bough.compile.compiled_model import CompiledModel
 from bough.compile.coordinates import coordinate_place, holdable
 from bough.compile.layout import Floats
 from bough.compile.loop_tables import coordinate, free_motions
-from bough.describe import CentralGravity, Frame, Joint, System, TimeTable, Wheel
+from bough.describe import CentralGravity, Frame, Joint, TimeTable, Wheel
 from bough.describe.body import WORLD
 from bough.describe.orientation import rotation_matrix
 from bough.describe.part import depth_first
 from bough.sweeps import calls
 from bough.sweeps import fields as f
 
-Wrenches = list[tuple[Floats, Floats, Floats, Floats, Floats]]        # place, velocity, rate, moment, force: (states, 3), world
+Wrenches = list[tuple[Frames, Floats, Floats]]      # where each acts, moment, force: (states, 3), world axes
 REACH = 1e-3                # rad or m: how far a step of the differences moves the fastest coordinate
 SHARE = 1e-6                # of its terms: what a balance may leave; the differences themselves leave 1e-11
 ROUNDING = 100*np.finfo(float).eps
@@ -244,7 +246,7 @@ class States:
             frame = self.here.frame(wrench.place)
             own = [signal(value, t) for value in (wrench.moment, wrench.force)]
             moment, force = own if wrench.frame == "world" else (turn(self.carrier(wrench.place), each) for each in own)
-            found.append((frame.position, frame.velocity, frame.rate, moment, force))
+            found.append((frame, moment, force))
         return found
 
     def input_wrenches(self) -> Wrenches:
@@ -256,7 +258,7 @@ class States:
                 value = value*np.asarray(port.axis) if port.axis is not None else value
                 value = value if port.axes == "world" else turn(frame.attitude, value)
                 pair = (np.zeros_like(value), value) if port.force is not None else (value, np.zeros_like(value))
-                found.append((frame.position, frame.velocity, frame.rate, *pair))
+                found.append((frame, *pair))
         return found
 
     def carrier(self, frame: Frame) -> Floats:
@@ -264,8 +266,8 @@ class States:
         return self.here.frame(frame).attitude @ rotation_matrix(frame.orient).T
 
     def wrench_power(self, wrenches: Wrenches) -> Floats:
-        return sum((np.einsum("bi,bi->b", moment, rate) + np.einsum("bi,bi->b", force, velocity)
-                    for _, velocity, rate, moment, force in wrenches), np.zeros(self.n))
+        return sum((np.einsum("bi,bi->b", moment, frame.rate) + np.einsum("bi,bi->b", force, frame.velocity)
+                    for frame, moment, force in wrenches), np.zeros(self.n))
 
     def loop_power(self) -> Floats:
         """Of dampers and motors in the joints of loops: (torque - damping rate) rate."""
@@ -298,16 +300,15 @@ class States:
 
     def element_wrenches(self, chosen: Sequence[int]) -> Wrenches:
         """Of some force elements, by number: on their end b, and the reaction on a; each at its end."""
-        found, elements = list[tuple[Floats, Floats, Floats, Floats, Floats]](), list(self.system.elements.values())
+        found, elements = list[tuple[Frames, Floats, Floats]](), list(self.system.elements.values())
         for j in chosen:
             *a, b = elements[j].ends
             moment, force = self.here.elements[:, j, :3], self.here.elements[:, j, 3:6]
             outer = self.here.frame(b)
             if b.body != WORLD:
-                found.append((outer.position, outer.velocity, outer.rate, moment, force))
+                found.append((outer, moment, force))
             for inner in (self.here.frame(frame) for frame in a if frame.body != WORLD):
-                reaction = -moment - np.cross(outer.position - inner.position, force)
-                found.append((inner.position, inner.velocity, inner.rate, reaction, -force))
+                found.append((inner, -moment - np.cross(outer.position - inner.position, force), -force))
         return found
 
     def stop_power(self) -> Floats:
@@ -345,8 +346,8 @@ class States:
         force = np.outer(self.total, gravity)
         moment = np.zeros_like(force)
         elements = self.element_wrenches(range(len(self.system.elements)))
-        for place, _, _, couple, push in [*self.external(), *self.through_roots(), *elements]:
-            force, moment = force + push, moment + couple + np.cross(place - center, push)
+        for frame, couple, push in [*self.external(), *self.through_roots(), *elements]:
+            force, moment = force + push, moment + couple + np.cross(frame.position - center, push)
         return force, moment
 
     def through_roots(self) -> Wrenches:
@@ -357,15 +358,15 @@ class States:
         for k, body in enumerate(self.system.bodies.values()):
             if body.parent is not None:
                 continue
-            place, turned, at = self.here.position[:, k], self.here.attitude[:, k], self.model.places[body.name][1]
+            place, at = self.here.place(body.name, None), self.model.places[body.name][1]
             if body.joint.kind == "free":
                 own = tau[:, at:at + 6] + np.stack([signal(each, t) for each in body.joint.torque or (0.0,)*6], axis=-1)
-                pair = turn(turned, own[:, 3:]), own[:, :3] @ rotation_matrix(body.orient).T
+                pair = turn(place.attitude, own[:, 3:]), own[:, :3] @ rotation_matrix(body.orient).T
             else:
                 if needed is None:
                     needed = reactions(self.model, self.batch, self.a)
-                pair = turn(turned, needed[:, k, :3]), turn(turned, needed[:, k, 3:])
-            found.append((place, place, place, *pair))
+                pair = turn(place.attitude, needed[:, k, :3]), turn(place.attitude, needed[:, k, 3:])
+            found.append((place, *pair))
         return found
 
     @cached_property
@@ -425,11 +426,6 @@ def rate_about(wheel: Wheel, bodies: Bodies) -> Floats:
     return np.asarray(np.einsum("bij,j,bi->b", place.attitude, np.asarray(wheel.axis), place.rate))
 
 
-def linearized(system: System) -> bool:
-    """Whether the inertia of some flexible body ignores its deformation."""
-    return any(body.flexible is not None and body.flexible.variant != "full" for body in system.bodies.values())
-
-
 def norm(vectors: Floats) -> Floats:
     return np.asarray(np.linalg.norm(vectors, axis=-1))
 
@@ -456,19 +452,10 @@ def signal(value: Any, t: Floats) -> Floats:
 
 def moved_along(model: CompiledModel, q: Floats, d: Floats) -> Floats:
     """(states, nq): coordinates after the motion d (states, nv): quaternions turn by exp(d) in the child's axes."""
-    found = q.copy()
-    for body in model.system.bodies.values():
-        (at, v), joint = model.places[body.name], body.joint
-        plain = joint.n_v - 3*joint.spherical
-        found[:, at:at + plain] += d[:, v:v + plain]
-        if joint.spherical:
-            p, w = q[:, at + plain:at + plain + 4], d[:, v + plain:v + plain + 3]
-            angle = np.linalg.norm(w, axis=1, keepdims=True)
-            xyz, scalar = w*(0.5*np.sinc(0.5*angle/np.pi)), np.cos(0.5*angle)
-            turned = np.concatenate([p[:, 3:]*xyz + scalar*p[:, :3] + np.cross(p[:, :3], xyz),
-                                     p[:, 3:]*scalar - (p[:, :3]*xyz).sum(axis=1, keepdims=True)], axis=1)
-            found[:, at + plain:at + plain + 4] = turned/np.linalg.norm(turned, axis=1, keepdims=True)
-        found[:, at + joint.n_q:at + body.n_q] += d[:, v + joint.n_v:v + body.n_v]
+    ((places, speeds), quaternions), found = changing_places(model), q.copy()
+    found[:, places] += d[:, speeds]
+    for at, v in quaternions:
+        found[:, at:at + 4] = (Rotation.from_quat(q[:, at:at + 4])*Rotation.from_rotvec(d[:, v:v + 3])).as_quat()
     return found
 
 

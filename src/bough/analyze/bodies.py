@@ -73,7 +73,7 @@ class Bodies:
         return self.frames.position[:, k, None] + np.einsum("bij,bpj->bpi", self.frames.attitude[:, k], points)
 
     def unbatched(self, result: Array) -> Array:
-        """Without the batch axis, if one state was asked for."""
+        """Without the batch axis, if one state was given."""
         return self.batch.unbatched(result)
 
     def answer(self, name: str) -> Any:
@@ -137,15 +137,15 @@ class Bodies:
 
     # ---- wheels ------------------------------------------------------------------------------------------------
     @cached_property
-    def _wheels(self) -> tuple[Floats, Floats]:
+    def wheel_spins(self) -> tuple[Floats, Floats]:
         """Axes (batch, wheels, 3), momenta relative to the body (batch, wheels)."""
         wheels = list(self.model.system.wheels.values())
         axes = np.array([wheel.axis for wheel in wheels]).reshape(-1, 3)
         inertia = np.array([wheel.inertia for wheel in wheels])
-        return np.einsum("bkij,kj->bki", self._carriers.attitude, axes), inertia*self.batch.state.wheels
+        return np.einsum("bkij,kj->bki", self.wheel_carriers.attitude, axes), inertia*self.batch.state.wheels
 
     @cached_property
-    def _carriers(self) -> Frames:
+    def wheel_carriers(self) -> Frames:
         """Of what carries the wheels: bodies, or nodes of flexible ones."""
         frames = [self.place(wheel.body, wheel.node) for wheel in self.model.system.wheels.values()]
         return Frames(*(np.stack(arrays, axis=1) for arrays in zip(*frames, strict=True)))
@@ -180,9 +180,10 @@ class Bodies:
         """That of all bodies, and of the wheels: J Omega e.omega + J Omega^2/2; in orbit, of the orbit too."""
         energy = self.body_kinetic_energy.sum(axis=1)
         if self.model.nw:
-            axes, momenta = self._wheels
+            axes, momenta = self.wheel_spins
             inertia = np.array([wheel.inertia for wheel in self.model.system.wheels.values()])
-            energy = energy + np.einsum("bk,bki,bki->b", momenta, axes, self._carriers.rate) + 0.5*(momenta**2/inertia).sum(axis=1)
+            energy = energy + np.einsum("bk,bki,bki->b", momenta, axes, self.wheel_carriers.rate)
+            energy = energy + 0.5*(momenta**2/inertia).sum(axis=1)
         if self.model.in_orbit:
             energy = energy + 0.5*self.mass.sum(axis=-1)*(self.batch.state.orbit[:, 3:]**2).sum(axis=1)
         return energy
@@ -194,7 +195,7 @@ class Bodies:
         arm = self.frames.position - self.center_of_mass[:, None]
         total = (angular + cross(arm, linear)).sum(axis=1)
         if self.model.nw:
-            axes, momenta = self._wheels
+            axes, momenta = self.wheel_spins
             total = total + np.einsum("bk,bki->bi", momenta, axes)
         return np.concatenate([total, linear.sum(axis=1)], axis=1)
 
@@ -276,21 +277,21 @@ def observe(model: CompiledModel, batch: Batch, a: Floats) -> Bodies:
     that keep the welds have all."""
     parts, names, n = batch.tables.parts, model.names.bodies, len(model.names.bodies)
     flexible = {name: model.system.bodies[name].elastic.nodes.names for name in parts.modal}
-    seen = [(name, node) for name, nodes in flexible.items() for node in nodes if parts.has(name, node)]
-    key = "bodies", len(seen)
+    present = [(name, node) for name, nodes in flexible.items() for node in nodes if parts.has(name, node)]
+    key = "bodies", len(present)
     if key not in batch.tables.routes:
-        seats = [parts.attachments[name] for name in names]
+        attachments = [parts.attachments[name] for name in names]
         if flexible:
-            seats += [Anchor(parts.modal[name], np.eye(3), np.zeros((1, 3))) if name in flexible else seat
-                      for name, seat in zip(names, seats, strict=True)]
-            seats += [parts.attachment(*place) for place in seen]
-        batch.tables.routes[key] = route_to(parts, seats, every=True)
+            attachments += [Anchor(parts.modal[name], np.eye(3), np.zeros((1, 3))) if name in flexible else each
+                      for name, each in zip(names, attachments, strict=True)]
+            attachments += [parts.attachment(*place) for place in present]
+        batch.tables.routes[key] = route_to(parts, attachments, every=True)
     call, motion, elements, _ = motion_call(model, batch, a, batch.tables.routes[key], len(model.system.elements))
     run(call)
     finite(motion.acceleration, "motion of the bodies", batch)
     frames = Frames(motion.position, motion.velocity[..., 3:], motion.attitude, motion.velocity[..., :3])
     body, nodes = frames.part(slice(0, n)), dict[str, Frames]()
     for name, of_body in flexible.items():
-        nodes[name] = frames.at([2*n + seen.index((name, node)) if (name, node) in seen else None for node in of_body])
+        nodes[name] = frames.at([2*n + present.index((name, node)) if (name, node) in present else None for node in of_body])
     return Bodies(model, batch, *body, motion.acceleration[:, :n], frames.part(slice(n, 2*n)) if flexible else body, nodes,
                   elements)

@@ -36,14 +36,14 @@ class Motion(NamedTuple):
 
 @dataclass(frozen=True)
 class Route:
-    """The hinges on the way to some places, and where these are on them: as `sweeps.kinematics` takes it."""
+    """Hinges to follow from the root to some places, and the places on them, as `sweeps.kinematics` takes them."""
     hinges: NDArray[np.int64]
     spots: Floats           # (places, SPOT_ROW)
-    origins: Floats         # (places, 3): of the places, where no point is aimed at
+    origins: Floats         # (places, 3): the places themselves, without an offset point
     aimed: list[Any] = field(default_factory=list)
 
     def aim(self, point: ArrayLike) -> "Route":
-        """To a point of the places, in their axes."""
+        """Set the point of the places to evaluate, in their axes."""
         aimed = point.tolist() if isinstance(point, np.ndarray) else list(point) if isinstance(point, list | tuple) else None
         if aimed is None or aimed != self.aimed:
             turn = self.spots[:, :f.SPOT_AT].reshape(-1, 3, 3)
@@ -52,35 +52,33 @@ class Route:
         return self
 
 
-def route_to(parts: Partition, seats: Sequence[Anchor], every: bool = False) -> Route:
-    """The way to some places, by as few hinges as it takes, or by all."""
+def route_to(parts: Partition, attachments: Sequence[Anchor], every: bool = False) -> Route:
+    """The route to some places, over the hinges inboard of them only, or over all."""
     needed = set(range(1, len(parts.hinges))) if every else set[int]()
-    for seat in seats:
-        k = seat.hinge
+    for each in attachments:
+        k = each.hinge
         while k and k not in needed:
             needed.add(k)
             k = parts.hinges[k].inner
-    turns, at = np.array([seat.turn for seat in seats]), np.array([seat.at[0] for seat in seats])
-    head = r.ROUTE.row(hinges=len(needed), places=len(seats))
-    return Route(np.array([*head, *sorted(needed), *(seat.hinge for seat in seats)]),
-                 r.SPOT.pack(turn=turns, at=at), at)
+    turns, at = np.array([each.turn for each in attachments]), np.array([each.at[0] for each in attachments])
+    head = r.ROUTE.row(hinges=len(needed), places=len(attachments))
+    return Route(np.array([*head, *sorted(needed), *(each.hinge for each in attachments)]), r.SPOT.pack(turn=turns, at=at), at)
 
 
 def route_of(model: CompiledModel, tables: Tables, places: Sequence[Place], point: ArrayLike | None = None) -> Route:
-    """The way to places by their names, or to a point of them, on tables that keep the welds."""
-    seats = [seat_of(model, tables.parts, place) for place in places]
-    key = tuple(places)
+    """The route to places given by name, or to a point of them, on tables that keep the welds."""
+    attachments, key = [attachment_of(model, tables.parts, place) for place in places], tuple(places)
     if key not in tables.routes:
-        tables.routes[key] = route_to(tables.parts, seats)
+        tables.routes[key] = route_to(tables.parts, attachments)
     route: Route = tables.routes[key]
     return route if point is None else replace(route, spots=route.spots.copy(), aimed=[]).aim(point)
 
 
-def seat_of(model: CompiledModel, parts: Partition, place: Place) -> Anchor:
-    """Where a body is attached, a node of it, or a frame there."""
+def attachment_of(model: CompiledModel, parts: Partition, place: Place) -> Anchor:
+    """The hinge that carries a body, a node or a frame, and the place on it."""
     if isinstance(place, Frame):
         if place.body != "world":
-            seat_of(model, parts, (place.body, place.node))
+            attachment_of(model, parts, (place.body, place.node))
         return frame_attachment(parts, place)
     body, node = place if isinstance(place, tuple) and len(place) == 2 else (place, None)
     model.body_index(body)
@@ -92,7 +90,7 @@ def seat_of(model: CompiledModel, parts: Partition, place: Place) -> Anchor:
 
 def motion_call(model: CompiledModel, batch: Batch, a: Floats, route: Route, elements: int = 0
                 ) -> tuple[partial[Any], Motion, Floats, Floats]:
-    """The kernel that follows a route, where it puts motions of its places and what force elements exert, and all that it fills."""
+    """The kernel for a route; views of its output, the motion of the places and the loads of force elements; and the output."""
     size = r.FRAMES.size(len(route.spots))
     out = np.empty((batch.n, size + f.ELEMENT_OUT*elements))
     call = model.bound(sweeps.calls.kinematics, batch, batch.x, batch.u, a, route.hinges, route.spots, out,
@@ -101,7 +99,7 @@ def motion_call(model: CompiledModel, batch: Batch, a: Floats, route: Route, ele
 
 
 def motion_in(out: Floats, n: int, elements: int) -> tuple[Motion, Floats]:
-    """Views of rows that the kinematics fills: the motion of n places, and what force elements exert."""
+    """Views of the rows that the kinematics fills: the motion of n places, and the loads of force elements."""
     position, attitude, velocity, acceleration = (out[:, at:at + length].reshape(len(out), n, -1)
                                                   for at, length in r.FRAMES.places(n).values())
     return (Motion(position, attitude.reshape(len(out), n, 3, 3), velocity, acceleration),
@@ -109,8 +107,8 @@ def motion_in(out: Floats, n: int, elements: int) -> tuple[Motion, Floats]:
 
 
 def place_call(model: CompiledModel, kernel: Any, lanes: Lanes, route: Route, *more: Floats) -> partial[Any]:
-    """A kernel that takes q, or q and v, and behind them where to put what: `poses` of a route's places, or the `jacobian` of its
-    one or the `jacobian_rate`."""
+    """A kernel of q, or of q and v, and output arrays: `poses` of the places of a route, or the `jacobian` or `jacobian_rate` of
+    its only place."""
     tables = model.tables_for(keep_welds=True)
     ws = workspace(tables, lanes, traced(tables) + max(r.FRAMES.size(len(route.spots)), 6*model.nv))
     return partial(kernel, *linked(tables, group_parameters(tables.pars, lanes), route.hinges, route.spots, ws), *more)
@@ -121,28 +119,18 @@ def traced(tables: Tables) -> int:
     return f.TRACED_ROW*len(tables.parts.hinges)
 
 
-def frame_motion(model: CompiledModel, batch: Batch, a: Floats, frames: Sequence[Frame]) -> Motion:
-    """How frames move, with accelerations a."""
-    return motion_of_frames(model, model.changed(batch, keep_welds=True), a, frames)
-
-
 def motion_of_frames(model: CompiledModel, batch: Batch, a: Floats, frames: Sequence[Frame]) -> Motion:
-    """The same by the tables of the batch, in which their nodes carry something."""
+    """How frames move, with accelerations a, by the tables of the batch: these must have their nodes (`keep_welds` has all)."""
     return motion_along(model, batch, a, route_to_frames(batch.tables, frames))
 
 
 def route_to_frames(tables: Tables, frames: Sequence[Frame], every: bool = False) -> Route:
-    """The way to frames, by as few hinges as it takes, or by all."""
+    """The route to frames, over the hinges inboard of them only, or over all."""
     key = ("frames", every, *frames)
     if key not in tables.routes:
         tables.routes[key] = route_to(tables.parts, [frame_attachment(tables.parts, frame) for frame in frames], every)
     route: Route = tables.routes[key]
     return route
-
-
-def place_motion(model: CompiledModel, batch: Batch, a: Floats, place: Place, point: ArrayLike | None) -> Motion:
-    """How a place moves, or a point of it: arrays (batch, 1, ...)."""
-    return motion_along(model, batch, a, route_of(model, batch.tables, [place], point))
 
 
 def motion_along(model: CompiledModel, batch: Batch, a: Floats, route: Route) -> Motion:
@@ -195,6 +183,6 @@ def prepare_motion(model: CompiledModel, what: str, place: Place, with_point: bo
 
 
 def at_place(model: CompiledModel, places: Sequence[Place], with_point: bool) -> tuple[Batch, Route]:
-    """Rows for a state, and the way to places; with a point, one whose point can be changed."""
+    """Rows for a state, and the route to places; with a point, a route whose point can be changed."""
     batch = model.batch(model.q0, keep_welds=True)
     return batch, route_of(model, batch.tables, places, np.zeros(3) if with_point else None)

@@ -90,8 +90,8 @@ class CutLoads:
         if (open_share > OPEN).any():
             state = int(np.argmax(open_share > OPEN))
             where = "" if self.single else f" in state {state}"
-            way = ", ".join(f"{x:.4g}" for x in along)
-            raise StateError(f"the {kind} through '{name}' along ({way}) ({self.axes} axes) is not determined{where}: "
+            direction_text = ", ".join(f"{x:.4g}" for x in along)
+            raise StateError(f"the {kind} through '{name}' along ({direction_text}) ({self.axes} axes) is not determined{where}: "
                              f"the dynamics leaves open {' and '.join(self.open_words(state))}; let one of the joints move that "
                              "way, or make a body between them flexible")
         return self._back(self.all_least[:, i, part] @ along)

@@ -48,6 +48,11 @@ def deformed(model: CompiledModel, batch: Batch) -> Deformed:
     return found
 
 
+def linearized(system: System) -> bool:
+    """Whether the inertia of some flexible body ignores its deformation; energy and momenta are then not exactly conserved."""
+    return any(body.n_modes and body.elastic.variant != "full" for body in system.bodies.values())
+
+
 def undeformed(model: CompiledModel) -> tuple[Floats, Floats]:
     """(bodies, 3), (bodies, 3, 3): first moments, and inertias about the origins of the body frames."""
     bodies = model.system.bodies.values()

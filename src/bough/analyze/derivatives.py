@@ -4,15 +4,17 @@ A direction of q is one of v: q moves from q0 to q0 o exp(d), so that a quaterni
 length.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bough.analyze.equations_of_motion import Accelerations, check_finite, room_for
+from bough.analyze.loop_constraints import changing_places
 from bough.analyze.output_derivatives import DESCRIBED, OutputsAlong, described_share, is_swept
 from bough.analyze.parameters import parameter, table_directions, unshared
 from bough.analyze.signals import known_outputs, outputs
@@ -25,6 +27,12 @@ from bough.describe import System
 from bough.errors import StateError
 from bough.kernels.lanes import DUAL
 from bough.sweeps import calls
+
+
+def consecutive(sizes: Mapping[str, int]) -> dict[str, slice]:
+    """The entries of parts that are one after the other, by name."""
+    ends = accumulate(sizes.values(), initial=0)
+    return {name: slice(*pair) for name, pair in zip(sizes, pairwise(ends), strict=True)}
 
 
 @dataclass(frozen=True)
@@ -62,11 +70,8 @@ class Directions:
         >>> Directions.along({"q": 1, "tau": 2}).tau.tolist()
         [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]
         """
-        unit, at, found = np.eye(sum(sizes.values())), 0, {}
-        for name, size in sizes.items():
-            found[name] = unit[:, at:at + size]
-            at += size
-        return Directions(**found, names=tuple(names))
+        unit = np.eye(sum(sizes.values()))
+        return Directions(**{name: unit[:, part] for name, part in consecutive(sizes).items()}, names=tuple(names))
 
 
 @dataclass(frozen=True)
@@ -80,17 +85,12 @@ class Tangents:
 
 def turned(model: CompiledModel, q: Floats, d: Floats) -> Floats:
     """(n, m, nq): q' for q (n, nq) and directions d (n, m, nv) as speeds."""
-    found = np.zeros((*d.shape[:2], model.nq))
-    for body in model.system.bodies.values():
-        (at, v), joint = model.places[body.name], body.joint
-        plain = body.n_v - 3 if joint.spherical else body.n_v
-        slides = len(joint.translations) if joint.spherical else plain
-        found[..., at:at + slides] = d[..., v:v + slides]
-        if joint.spherical:
-            p, w = q[:, None, at + slides:at + slides + 4], 0.5*d[..., v + slides:v + slides + 3]
-            found[..., at + slides:at + slides + 3] = p[..., 3:]*w + np.cross(p[..., :3], w)
-            found[..., at + slides + 3] = -np.einsum("...i,...i->...", p[..., :3], w)
-            found[..., at + joint.n_q:at + body.n_q] = d[..., v + joint.n_v:v + body.n_v]
+    ((places, speeds), quaternions), found = changing_places(model), np.zeros((*d.shape[:2], model.nq))
+    found[..., places] = d[..., speeds]
+    for at, v in quaternions:
+        p, w = q[:, None, at:at + 4], 0.5*d[..., v:v + 3]
+        found[..., at:at + 3] = p[..., 3:]*w + np.cross(p[..., :3], w)
+        found[..., at + 3] = -np.einsum("...i,...i->...", p[..., :3], w)
     return found
 
 

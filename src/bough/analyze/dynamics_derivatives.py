@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy import empty
 
-from bough.analyze.derivatives import Directions, Rows, directional, rows_along
+from bough.analyze.derivatives import Directions, Rows, consecutive, directional, rows_along
 from bough.analyze.equations_of_motion import check_finite, forward, inverse, mass_matrices
 from bough.analyze.parameters import parameter
 from bough.analyze.partials import answer_length, applies, forward_call, inverse_call, partials
@@ -138,10 +138,7 @@ class Parts:
 
 def by_part(sizes: Mapping[str, int], along: Floats) -> dict[str, Floats]:
     """(n, directions, size) -> by part of the directions, with the given sizes, (n, size, its directions)."""
-    at, found = 0, {}
-    for name, size in sizes.items():
-        found[name], at = np.ascontiguousarray(along[:, at:at + size].transpose(0, 2, 1)), at + size
-    return found
+    return {name: np.ascontiguousarray(along[:, part].transpose(0, 2, 1)) for name, part in consecutive(sizes).items()}
 
 
 def by_input(model: CompiledModel, columns: Floats) -> dict[str, Floats]:
@@ -151,11 +148,8 @@ def by_input(model: CompiledModel, columns: Floats) -> dict[str, Floats]:
 
 def by_parameter(shapes: Mapping[str, tuple[int, ...]], columns: Floats) -> dict[str, Floats]:
     """Columns (..., numbers of all parameters) by parameter, in the shape of each."""
-    at, found = 0, dict[str, Floats]()
-    for name, shape in shapes.items():
-        size = int(np.prod(shape))
-        found[name], at = columns[..., at:at + size].reshape(*columns.shape[:-1], *shape), at + size
-    return found
+    sizes = {name: int(np.prod(shape)) for name, shape in shapes.items()}
+    return {name: columns[..., part].reshape(*columns.shape[:-1], *shapes[name]) for name, part in consecutive(sizes).items()}
 
 
 def forward_derivatives(model: CompiledModel, batch: Batch, parameters: Sequence[str] = (),
@@ -181,10 +175,9 @@ def forward_derivatives(model: CompiledModel, batch: Batch, parameters: Sequence
     found = directional(model, batch, along, wanted)
     others = {part: parts.named(parts.split(getattr(found.along, part), leave), getattr(found.rates, part), batch.single)
               for part in ("wheels", "orbit", "multipliers")}
-    seen = {name: parts.named(parts.split(found.outputs_along[name], leave), found.outputs[name], batch.single)
-            for name in found.outputs}
-    return parts.named(columns | parts.split(found.along.v, leave), found.rates.v, batch.single, ForwardDerivatives, doutputs=seen,
-                       **others)
+    others["doutputs"] = {name: parts.named(parts.split(found.outputs_along[name], leave), found.outputs[name], batch.single)
+                          for name in found.outputs}
+    return parts.named(columns | parts.split(found.along.v, leave), found.rates.v, batch.single, ForwardDerivatives, **others)
 
 
 Quick = Callable[[Any, Any, Any], Any]

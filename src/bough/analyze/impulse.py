@@ -142,10 +142,7 @@ def impulses(model: CompiledModel, q: Floats, dv: Floats) -> Floats:
     """(nv,): along each speed, what changes the speeds by dv; less what loops give."""
     batch = model.batch_at(q)
     needed = inverse(model, batch, dv[None].copy()) - inverse(model, batch, np.zeros((1, model.nv)))
-    if model.constrained:
-        forces, J = balancing_forces(model, batch, needed)
-        return needed[0] - forces[0] @ J[0]
-    return needed[0]
+    return balancing_forces(model, batch, needed)[1][0]
 
 
 def speeds_after(model: CompiledModel, q: Floats, change: Floats) -> Floats:

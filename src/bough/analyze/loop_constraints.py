@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,7 +29,6 @@ from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.compile.loop_tables import REDUNDANT, Closure
-from bough.compile.partition import Partition
 from bough.describe.orientation import product, turn
 from bough.errors import StateError, name_list, nearest
 from bough.kernels.hinges import FREE, SPHERICAL
@@ -66,9 +66,7 @@ def gap_and_angle(model: CompiledModel, q: Floats, loop: str) -> tuple[float, fl
 
 def moved(model: CompiledModel, q: Floats, change: Floats) -> Floats:
     """Coordinates after a change given as speeds: quaternions turn."""
-    if changing_places not in model.family:
-        model.family[changing_places] = changing_places(model.tables.parts)
-    ((places, speeds), turned), q = model.family[changing_places], q.copy()
+    ((places, speeds), turned), q = changing_places(model), q.copy()
     q[places] += change[speeds]
     for at, v in turned:
         x, y, z = change[v:v + 3].tolist()
@@ -80,14 +78,18 @@ def moved(model: CompiledModel, q: Floats, change: Floats) -> Floats:
     return q
 
 
-def changing_places(parts: Partition) -> tuple[NDArray[np.int64], list[tuple[int, int]]]:
-    """(2, n): coordinates that change as their speeds say, and these; and where quaternions are, and their rates."""
-    plain, turned = list[tuple[int, int]](), list[tuple[int, int]]()
-    for hinge in parts.hinges[1:]:
-        slides = 3 if hinge.kind == FREE else 0 if hinge.kind == SPHERICAL else hinge.n_speeds
-        plain += [(hinge.q + i, hinge.v + i) for i in range(slides)]
-        turned += [(hinge.q + slides, hinge.v + slides)]*(hinge.kind in (SPHERICAL, FREE))
-    return np.array(plain, np.int64).reshape(-1, 2).T, turned
+def changing_places(model: CompiledModel) -> tuple[NDArray[np.int64], list[tuple[int, int]]]:
+    """(2, n): entries of the coordinates that are integrals of speeds, and of these speeds; and first entries of each quaternion
+    and of its angular velocity."""
+    if changing_places not in model.family:
+        plain, turned = list[tuple[int, int]](), list[tuple[int, int]]()
+        for hinge in model.tables.parts.hinges[1:]:
+            slides = 3 if hinge.kind == FREE else 0 if hinge.kind == SPHERICAL else hinge.n_speeds
+            plain += [(hinge.q + i, hinge.v + i) for i in range(slides)]
+            turned += [(hinge.q + slides, hinge.v + slides)]*(hinge.kind in (SPHERICAL, FREE))
+        model.family[changing_places] = np.array(plain, np.int64).reshape(-1, 2).T, turned
+    found: tuple[NDArray[np.int64], list[tuple[int, int]]] = model.family[changing_places]
+    return found
 
 
 # ---- freedom --------------------------------------------------------------------------------------------------------
@@ -120,13 +122,19 @@ def freedom_at(model: CompiledModel, q: ArrayLike) -> Freedom:
 def freedom_of(closures: Sequence[Closure], J: Floats) -> Freedom:
     from scipy.linalg import qr  # slow to import
     left, sizes, _ = np.linalg.svd(J)
-    rank = int((sizes > np.sqrt(REDUNDANT)*sizes.max(initial=0.0)).sum()) if sizes.max(initial=0.0) > 1e-9 else 0
+    rank = rank_from(sizes)
     order = qr(J.T, mode="r", pivoting=True)[1]
     names = row_names(closures)
     null = left[:, rank:]                                               # redundant combinations of rows
     parts = [(closure, null[rows]) for closure, rows in zip(closures, row_slices(closures), strict=True)]
     idle = [closure.name for closure, own in parts if own.size and np.linalg.matrix_rank(own, tol=1e-5) == closure.rows]
     return Freedom(J.shape[1], len(J), rank, tuple(names[i] for i in sorted(order[rank:])), tuple(idle))
+
+
+def rank_from(sizes: NDArray[Any]) -> int:
+    """The number of independent rows, from the singular values of all."""
+    largest = sizes.max(initial=0.0)
+    return int((sizes > np.sqrt(REDUNDANT)*largest).sum()) if largest > 1e-9 else 0
 
 
 def idle_loops(model: CompiledModel) -> list[str]:
@@ -208,7 +216,7 @@ def assemble_position(model: CompiledModel, q: Floats, free: NDArray[np.bool_], 
 
 
 def starts(model: CompiledModel, q: Floats, free: NDArray[np.bool_]) -> Iterator[Floats]:
-    """The position given, and then some beside it."""
+    """The given position, then some nearby ones."""
     yield moved(model, q, np.zeros(model.nv))
     offsets = np.random.default_rng(0).uniform(-1.0, 1.0, (len(BESIDE), model.nv))
     for beside, offset in zip(BESIDE, offsets, strict=True):
@@ -249,7 +257,7 @@ def least_change(model: CompiledModel, q: Floats, J: Floats, wanted: Floats, fre
         M, J = M[np.ix_(free, free)], J[:, free]
     L, failed = dpotrf(M.T, lower=True)
     if failed or not J.size:
-        return change                                                       # bent beyond what modes can tell
+        return change                                       # M is not positive definite: deformed beyond the range of the modes
     scaled = dtrtrs(L, J.T, lower=True)[0]                                  # (J L^-T)^T
     change[free] = dtrtrs(L, shortest(scaled.T, wanted), lower=True, trans=1)[0]
     return change

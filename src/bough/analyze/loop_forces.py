@@ -87,10 +87,13 @@ def holding_rows(model: CompiledModel, batch: Batch) -> Floats:
 
 
 def balancing_forces(model: CompiledModel, batch: Batch, needed: Floats) -> tuple[Floats, Floats]:
-    """(batch, rows): the minimum-norm loop forces that provide the needed generalized forces along free coordinates (drives provide
-    the rest); and (batch, rows, nv), the generalized forces of unit loop forces."""
+    """(batch, rows): the minimum-norm loop forces that provide the needed generalized forces along free coordinates; and (batch,
+    nv), the rest of these, which drives provide. Without loops, all of them."""
+    if not model.constrained:
+        return np.zeros((len(needed), 0)), needed
     J = holding_rows(model, batch)
-    return RowSpace.of(J[:, :, model.free]).least(needed[:, model.free]), J
+    forces = RowSpace.of(J[:, :, model.free]).least(needed[:, model.free])
+    return forces, needed - np.einsum("bji,bj->bi", J, forces)
 
 
 def with_loop_wrenches(model: CompiledModel, batch: Batch, forces: Floats) -> Batch:

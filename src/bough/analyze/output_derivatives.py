@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bough.analyze.body_motion import Motion, frame_motion, motion_in, route_to_frames, traced
+from bough.analyze.body_motion import Motion, motion_in, motion_of_frames, route_to_frames, traced
 from bough.analyze.cuts import read_cut
 from bough.analyze.equations_of_motion import Accelerations
 from bough.analyze.parameters import STENCIL, Parameter
@@ -85,8 +85,8 @@ class OutputsAlong:
 
     @cached_property
     def _motion(self) -> tuple[list[Frame], Motion]:
-        asked = [frame for output in self.outputs for frame in (output.place, output.along)]
-        frames = list(dict.fromkeys(frame for frame in asked if isinstance(frame, Frame)))
+        named = [frame for output in self.outputs for frame in (output.place, output.along)]
+        frames = list(dict.fromkeys(frame for frame in named if isinstance(frame, Frame)))
         return frames, self._route_along(frames)[0]
 
     def _at(self, what: str, frame: Frame) -> Floats:
@@ -137,7 +137,7 @@ class OutputsAlong:
             world, dworld = (sign*each.reshape(-1, hinges, 2, 3)[:, k] for each in (out, along))
             if output.along != "world":
                 frame = Frame(connection.child)
-                C = self._repeat(frame_motion(model, self.batch, self.a, [frame]).attitude[:, 0])
+                C = self._repeat(motion_of_frames(model, batch, self.a, [frame]).attitude[:, 0])
                 dC = self._route_along([frame])[0].attitude[:, 0]
                 dworld = np.einsum("bij,bci->bcj", dC, self._repeat(world)) + np.einsum("bij,bci->bcj", C, dworld)
             found.append(dworld.reshape(-1, 6))

@@ -16,10 +16,8 @@ from bough.errors import StateError, similar
 
 
 def crosses(a: Floats) -> Floats:
-    """a~ of vectors in the last axis."""
-    x, y, z = np.moveaxis(a, -1, 0)
-    o = np.zeros_like(x)
-    return np.stack([np.stack([o, -z, y], -1), np.stack([z, o, -x], -1), np.stack([-y, x, o], -1)], -2)
+    """a~ of vectors in the last axis: row i of it is -a x e_i."""
+    return -np.cross(a[..., None, :], np.eye(3))
 
 
 def times(A: Floats, x: Floats) -> Floats:
@@ -34,7 +32,7 @@ def center_accelerations(bodies: Bodies) -> Floats:
 
 
 class Relative(NamedTuple):
-    """How bodies move relative to the base, in its axes: arrays (batch, bodies, ...), dots are rates as seen from the base."""
+    """How bodies move relative to the base, in its axes: arrays (batch, bodies, ...), dots are rates relative to the base."""
     mass: Floats            # (bodies,)
     J: Floats               # about the mass center
     Om: Floats
@@ -112,8 +110,8 @@ def momentum_loads(model: CompiledModel, batch: Batch, a: Floats, joint: str) ->
     C, k = bodies.attitude[:, 0], model.body_index(body)
     w, w_dot = (np.einsum("bji,bj->bi", C, x[:, 0]) for x in (bodies.rate, bodies.acceleration[..., :3]))
     terms, mass = momentum_terms(relative_motion(bodies), part), bodies.mass[part]
-    felt = center_accelerations(bodies)[:, part] - np.asarray(model.system.gravity, float)
-    force = np.einsum("k,bki->bi", mass, felt)                                                              # [MC 24]
+    specific = center_accelerations(bodies)[:, part] - np.asarray(model.system.gravity, float)
+    force = np.einsum("k,bki->bi", mass, specific)                                                              # [MC 24]
     center = bodies.com[:, 0] + times(C, terms.y)
     moment = times(C, terms.rate(w, w_dot)) + np.cross(center - bodies.position[:, k], force)                 # [MC 25]
     for at, (n, f) in applied(model, bodies):

@@ -40,7 +40,5 @@ def drive_forces(model: CompiledModel, batch: Batch) -> dict[str, Floats]:
     If loops share the load with drives, the solution with the least loop forces."""
     a = np.ascontiguousarray(forward(model, batch).v)
     needed = inverse(model, model.changed(batch, torques=False), a) - batch.inputs.tau
-    if model.constrained:
-        forces, J = balancing_forces(model, model.batch(batch.q), needed)
-        needed = needed - np.einsum("bji,bj->bi", J, forces)
-    return {name: needed[:, i] for i, name in enumerate(model.names.v) if name in model.holds}
+    _, driven = balancing_forces(model, model.batch(batch.q), needed)
+    return {name: driven[:, i] for i, name in enumerate(model.names.v) if name in model.holds}

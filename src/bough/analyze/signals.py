@@ -9,7 +9,7 @@ import numpy as np
 
 from bough import analyze, flex
 from bough.analyze.bodies import Bodies, bodies_in
-from bough.analyze.body_motion import Motion, frame_motion
+from bough.analyze.body_motion import Motion, motion_of_frames
 from bough.analyze.equations_of_motion import Accelerations, forward
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
@@ -75,9 +75,9 @@ class Measured:
     @cached_property
     def _motion(self) -> tuple[list[Frame], Motion]:
         """The motion of all requested places, and of frames used as axes."""
-        asked = [frame for output in self.outputs for frame in (output.place, output.along, *output.pair)]
-        frames = list(dict.fromkeys(frame for frame in asked if isinstance(frame, Frame)))
-        return frames, frame_motion(self.model, self.batch, self._a, frames)
+        named = [frame for output in self.outputs for frame in (output.place, output.along, *output.pair)]
+        frames = list(dict.fromkeys(frame for frame in named if isinstance(frame, Frame)))
+        return frames, motion_of_frames(self.model, self.model.changed(self.batch, keep_welds=True), self._a, frames)
 
     def _at(self, what: str, frame: Frame) -> Floats:
         """One quantity of one frame, (batch, ...)."""
@@ -158,8 +158,8 @@ class Measured:
     def _relative_speed(self, output: Output) -> Floats:
         """Speed of b's origin relative to frame a."""
         a, _ = output.pair
-        seen = self._apart(output, "velocity")[:, 3:] - np.cross(self._at("velocity", a)[:, :3], self._apart(output, "position"))
-        return np.linalg.norm(seen, axis=1)
+        arm, velocity = self._apart(output, "position"), self._apart(output, "velocity")[:, 3:]
+        return np.linalg.norm(velocity - np.cross(self._at("velocity", a)[:, :3], arm), axis=1)
 
     def _relative_angle(self, output: Output) -> Floats:
         """2 atan2 of the vector and scalar parts of the quaternion from a to b: accurate near zero."""

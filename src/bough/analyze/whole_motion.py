@@ -28,7 +28,7 @@ class WholeMotion:
 
 
 def roots_of(model: CompiledModel) -> list[tuple[int, int]]:
-    """Where coordinates and speeds of the bodies begin that hang on the world."""
+    """First entries of the coordinates and speeds of the roots."""
     return [model.places[body.name] for body in model.system.bodies.values() if body.parent is None]
 
 
@@ -51,12 +51,9 @@ def whole_motion(model: CompiledModel, x: Floats) -> WholeMotion:
 
 
 def add_wheels(model: CompiledModel, batch: Batch, momenta: Floats, inertia: Floats) -> None:
-    """What the mass matrix does not know of wheels."""
+    """Add the terms of wheels that are not in the mass matrix."""
     bodies = bodies_of(model, batch)
-    for wheel, speed in zip(model.system.wheels.values(), batch.state.wheels[0].tolist(), strict=True):
-        place = bodies.place(wheel.body, wheel.node)
-        e = place.attitude[0] @ wheel.axis
-        if wheel.driven:
-            speed += float(e @ place.rate[0])
-            inertia[:3, :3] += wheel.inertia*np.outer(e, e)
-        momenta[:3] += wheel.inertia*speed*e
+    (axes, spins), rates = bodies.wheel_spins, bodies.wheel_carriers.rate
+    for wheel, e, spin, rate in zip(model.system.wheels.values(), axes[0], spins[0], rates[0], strict=True):
+        momenta[:3] += (spin + wheel.inertia*wheel.driven*(e @ rate))*e
+        inertia[:3, :3] += wheel.inertia*wheel.driven*np.outer(e, e)

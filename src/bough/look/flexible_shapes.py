@@ -8,6 +8,7 @@ from bough.flex import FlexibleBody
 from bough.flex.integrals import Outline
 from bough.flex.recovery import PASCAL
 from bough.look.buffers import Buffers
+from bough.results.recorded_parts import outermost
 
 _THINNEST = 1 / 14  # of a section's width
 _THIN_BEAM = 1 / 60  # of the length: the radius of a beam without inertia about its axis
@@ -90,7 +91,7 @@ def chain(outline: Outline) -> list[int] | None:
 
 
 def section(body: FlexibleBody, path: np.ndarray) -> dict[str, Any]:
-    """A rectangle that stands for the section of a beam: across two directions of the body frame, in m. Its radius of gyration is
+    """A rectangle that represents the section of a beam: across two directions of the body frame, in m. Its radius of gyration is
     that of the mass about the axis, w^2 + h^2 = 12 k^2, and it is flat where the beam is soft: w/h = sqrt(EI/EI)."""
     axis = path[-1] - path[0]
     length = float(np.linalg.norm(axis))
@@ -109,10 +110,9 @@ def section(body: FlexibleBody, path: np.ndarray) -> dict[str, Any]:
 
 
 def _compliance(body: FlexibleBody) -> np.ndarray:
-    """(3, 3): modal compliance of the outermost node, phi K^-1 phi^T."""
-    start = np.zeros(3) if body.inboard is None else body.nodes.position[body.nodes.index(body.inboard)]
-    far = int(np.argmax(np.linalg.norm(body.nodes.position - start, axis=1))) if len(body.nodes) else 0
-    phi = body.nodes.phi[far] if len(body.nodes) else np.zeros((3, body.n_modes))
+    """(3, 3): modal compliance of the outermost node that is displaced, phi K^-1 phi^T."""
+    tip = outermost(body)
+    phi = np.zeros((3, body.n_modes)) if tip is None else body.nodes.phi[tip]
     return np.asarray(phi @ np.linalg.pinv(body.K) @ phi.T)
 
 

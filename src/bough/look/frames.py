@@ -21,7 +21,7 @@ UPRIGHT = [0.0, 0.0, 0.0, 1.0]
 BUDGET = 40_000_000  # bytes of all frames: a page of some 30 MB
 MOST, FEWEST = 3000, 200  # frames
 _DIVERGED = 1e12  # m or rad
-_CHUNK = 60_000  # bodies times states that are asked for at once
+_CHUNK = 60_000  # bodies times states that are evaluated at once
 _FEWEST = 4  # states: with fewer, the model would need its one-lane kernels too
 
 Progress = Callable[[float], None]

@@ -12,7 +12,7 @@ from bough.integrate.trajectory import Trajectory
 from bough.look.replay import view
 from bough.results.result import Replay, Result
 
-SEEN = 0.2  # rad: the amplitude of joints that is seen well
+VISIBLE = 0.2  # rad: amplitude of joints that is clearly visible
 OF_SIZE = 0.1  # of the extent of the system: that of displacements
 
 
@@ -23,16 +23,16 @@ def view_mode(modes: Modes, mode: int, path: str | PathLike[str] | None = None, 
 
 
 def mode_result(modes: Modes, mode: int, amplitude: float | None = None, frames: int = 60) -> Result:
-    """A result whose states are those of one period of a mode; what does not swing moves to its amplitude and back."""
+    """A result whose states are those of one period of a mode; a mode that does not oscillate moves to its amplitude and back."""
     model: Any = modes.model
     point, value, shape = modes.linear.point, modes.eigenvalues[mode - 1], modes.shapes[:, mode - 1]
     assert point is not None
     size = _amplitude(modes, shape) if amplitude is None else amplitude / float(np.abs(shape).max())
     period = 2 * np.pi / (abs(value.imag) or abs(value))
     phase = np.linspace(0.0, 2 * np.pi, frames + 1)
-    swing = np.exp(1j * phase)[:, None] * shape if value.imag else np.sin(phase)[:, None] * shape
+    deviations = np.exp(1j * phase)[:, None] * shape if value.imag else np.sin(phase)[:, None] * shape
     with evaluating(len(phase)):
-        q = np.array([_closed(modes, moved(model, point.q, size * each)) for each in swing.real])
+        q = np.array([_closed(modes, moved(model, point.q, size * each)) for each in deviations.real])
     x = np.zeros((1, len(phase), model.layout.nx))
     state = model.state(x)
     state.q[0], state.wheels[0] = q, 0.0 if point.wheels is None else point.wheels
@@ -45,7 +45,7 @@ def mode_result(modes: Modes, mode: int, amplitude: float | None = None, frames:
 
 
 def _amplitude(modes: Modes, shape: NDArray[np.complex128]) -> float:
-    """By which a shape is multiplied: no joint turns by more, nor does a node or a body move by more, than is seen well."""
+    """The factor that makes a shape clearly visible: limited by rotations of joints and displacements of bodies and nodes."""
     model: Any = modes.model
     point = modes.linear.point
     assert point is not None
@@ -57,7 +57,7 @@ def _amplitude(modes: Modes, shape: NDArray[np.complex128]) -> float:
     other = model.bodies(moved(model, point.q, small * shape.real))
     far = [np.abs(now - then).max() for then, now in
            zip(places, [other.position[0], *(each.position[0] for each in other.nodes.values())], strict=True)]
-    return min(SEEN / turns if turns else np.inf, OF_SIZE * extent * small / max(far) if max(far) else np.inf, 1e6 * small)
+    return min(VISIBLE / turns if turns else np.inf, OF_SIZE * extent * small / max(far) if max(far) else np.inf, 1e6 * small)
 
 
 def _closed(modes: Modes, q: NDArray[np.float64]) -> NDArray[np.float64]:

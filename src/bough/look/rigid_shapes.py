@@ -1,4 +1,4 @@
-"""What rigid bodies look like: their given shapes; without, those that water sees; else solids with their inertia.
+"""Shapes of rigid bodies: as given, else those of their buoyancy, else solids with the same inertia.
 
 A part is plain data that the page can draw: a box, a frustum about z, a ball or triangles, with its place in the body frame.
 """
@@ -17,12 +17,12 @@ from bough.look.frames import UPRIGHT
 Part = dict[str, Any]
 _SLENDER = 0.035  # the least thickness, of a body's reach, and
 _THREAD = 0.006  # of the whole system's
-_POINT = 0.11  # the radius of a ball that stands for a point mass, of a body's reach
+_POINT = 0.11  # the radius of a ball that represents a point mass, of a body's reach
 _ROUND = 1e-3  # moments that differ less, relative to the largest, belong to a round body
 
 
 def parts_of(system: System, body: Body, reach: float, extent: float, buffers: Buffers) -> list[Part]:
-    """The parts of a body that reaches so far [m], in a system of that extent: nothing is too thin to be seen."""
+    """The parts of a body that reaches so far [m], in a system of that extent: nothing is too thin to be visible."""
     least = max(_SLENDER * reach, _THREAD * extent)
     if body.shapes:
         return [_mesh(shape, buffers) for shape in body.shapes]
@@ -124,7 +124,7 @@ def _joints(system: System, body: Body) -> list[np.ndarray]:
 
 
 def _rods(middle: Any, places: list[np.ndarray], least: float) -> list[Part]:
-    """Thin rods from the middle of a body to its joints, so that what hangs together looks so."""
+    """Thin rods from the middle of a body to its joints, to show what is connected."""
     found: list[np.ndarray] = []
     for place in places:
         arm = np.asarray(place, float) - middle

@@ -1,4 +1,4 @@
-"""From a description to flat arrays, and what can be asked of them."""
+"""Compiled models: the compiler from descriptions to tables, and an interface to all analyses."""
 from bough.model.model import Model
 
 __all__ = ["Model"]

@@ -33,8 +33,8 @@ def compile_system(system: System) -> Model:
     if system.tanks:
         analyze.singular_joints.check_emptying(system, model.tables, model.nq)
     for idle in analyze.loop_constraints.idle_loops(model) if model.system.loops else []:
-        raise ModelError(f"loop '{idle}' removes no freedom: its two bodies cannot move against each other in any way that it "
-                         "holds; remove it, or hold other bodies")
+        raise ModelError(f"loop '{idle}' removes no freedom: its two bodies cannot move against each other in any direction that "
+                         "it holds; remove it, or hold other bodies")
     if system.couplings:
         builders.coupling_tables.check_couplings(model.tables.fronts.closures)
     return model

@@ -74,8 +74,8 @@ class LinearCalls(CompiledModel):
         if dt is None and hold != "zoh":
             raise StateError(f"linearize: hold is {hold!r}, but there is no sample time; give dt, too, or leave hold out")
         batch = self._one_state(q, v, tau, inputs_at(inputs, at), more, "linearize")
-        asked = analyze.linear.call_arguments.Asked(inputs, outputs, laws, law_states, independent)
-        found, _ = analyze.linear.call_arguments.linearized(self.with_tanks(batch.x[0]), batch, asked)
+        request = analyze.linear.call_arguments.Request(inputs, outputs, laws, law_states, independent)
+        found, _ = analyze.linear.call_arguments.linearized(self.with_tanks(batch.x[0]), batch, request)
         return found if dt is None else found.discretize(dt, hold)
 
     def modes(self, q: ArrayLike | None = None, v: ArrayLike | None = None, tau: ArrayLike | None = None, *,
@@ -104,8 +104,9 @@ class LinearCalls(CompiledModel):
              1     0.498488    0.03193   bob 100 %; bob 100 %
         """
         batch = self._one_state(q, v, tau, inputs_at(inputs, at), more, "modes")
-        asked = analyze.linear.call_arguments.Asked(inputs, outputs, laws, law_states, independent)
-        return analyze.linear.call_arguments.modes(self.with_tanks(batch.x[0]), batch, asked)
+        request = analyze.linear.call_arguments.Request(inputs, outputs, laws, law_states, independent)
+        model = self.with_tanks(batch.x[0])
+        return analyze.linear.system_modes.modes_of(model, *analyze.linear.call_arguments.linearized(model, batch, request))
 
     def trim(self, q: ArrayLike | None = None, v: ArrayLike | None = None, tau: ArrayLike | None = None, *,
              hold: Sequence[str] = (), find: Sequence[str] = (), accelerate: Sequence[str] = (), spin: ArrayLike | None = None,

@@ -15,8 +15,7 @@ from bough.compile.compiled_model import REST
 from bough.compile.coordinates import body_parameters, maybe_invalid_members, member_of
 from bough.compile.kernel_calls import fits
 from bough.compile.layout import Floats
-from bough.describe import Frame, System
-from bough.describe.parts import PARTS
+from bough.describe import Body, Frame
 from bough.describe.system import outline
 from bough.errors import ModelError, StateError
 from bough.model.linear_calls import LinearCalls
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from bough.analyze.bodies import Bodies
     from bough.analyze.counting import OperationCounts
     from bough.analyze.cut_loads import CutLoads
-    from bough.analyze.dynamics_derivatives import ForwardDerivatives, InverseDerivatives, Quick
+    from bough.analyze.dynamics_derivatives import ForwardDerivatives, InverseDerivatives
     from bough.analyze.loop_constraints import Freedom
     from bough.analyze.operators import Operators
     from bough.analyze.partition_table import PartitionTable
@@ -93,17 +92,13 @@ class Model(LinearCalls):
         own, others = analyze.parameter_rows.parted(self.whole, changes)
         described = analyze.parameter_rows.changed_system(self.whole, others)
         lists = {key: np.asarray(value, float)[None] for key, value in own.items()}
-        parameters, system = body_parameters(described, lists or None), System(described.name, gravity=described.gravity)
-        for body in described.bodies.values():
-            p = parameters[body.name]
-            substance = {"mass": p.mass[0], "com": p.com[0], "inertia": p.inertia[0]} if body.flexible is None else {}
+        parameters, system = body_parameters(described, lists or None), described.copy()
+        for name, body in described.bodies.items():
+            p, fields = parameters[name], {field: getattr(body, field) for field in Body.model_fields}
+            substance = {"mass": p.mass[0], "com": p.com[0], "inertia": p.inertia[0]}
             shapes = [shape.model_copy(update={"density": None}) for shape in body.shapes]       # the mass is given now
-            system.body(body.name, parent=body.parent, joint=body.joint, orient=body.orient, idealized=body.idealized, at=p.at[0],
-                        flexible=body.flexible, node=body.node, eta0=body.eta0, etadot0=body.etadot0, rest=body.rest, shapes=shapes,
-                        **substance)
-        for kind in PARTS:
-            system.of(kind).update(described.of(kind))
-        system.settings = described.settings
+            given = fields | (substance if body.flexible is None else dict.fromkeys(substance)) | {"at": p.at[0], "shapes": shapes}
+            system.bodies[name] = Body(**{field: value for field, value in given.items() if value is not None})
         model: Model = system.compile()
         return model
 
@@ -144,16 +139,14 @@ class Model(LinearCalls):
         (array([[-9.81]]), array([[-0.25]]), array([[0.5]]), array([-0.5]))
         """
         if not (inputs or parameters or outputs is None or outputs):
-            quick = self._ready.derivatives or self._prepare_derivatives()
+            quick = self._ready.derivatives
+            if quick is None:
+                quick = self._ready.derivatives = analyze.dynamics_derivatives.prepare_derivatives(self)
             found: ForwardDerivatives | None = quick(q, v, self.still if tau is None else tau)
             if found is not None:
                 return found
         batch, named = self.batch(q, v, tau, **inputs), [parameters] if isinstance(parameters, str) else list(parameters)
         return analyze.dynamics_derivatives.forward_derivatives(self, batch, named, outputs)
-
-    def _prepare_derivatives(self) -> "Quick":
-        self._ready.derivatives = analyze.dynamics_derivatives.prepare_derivatives(self)
-        return self._ready.derivatives
 
     def wheel_accelerations(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike | None = None, *, dynamics: str = "auto",
                             **inputs: Unpack[InputOptions]) -> Floats:
@@ -421,7 +414,8 @@ class Model(LinearCalls):
         if ready.solves(q, v, self.still, point):
             return ready.give(None)
         batch = self.batch(q, v, keep_welds=True)
-        return batch.unbatched(body_motion.place_motion(self, batch, np.zeros((1, self.nv)), place, point).velocity[:, 0])
+        route = body_motion.route_of(self, batch.tables, [place], point)
+        return batch.unbatched(body_motion.motion_along(self, batch, np.zeros((1, self.nv)), route).velocity[:, 0])
 
     def acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None, place: Place, point: ArrayLike | None = None) -> Floats:
         """(6,): [angular, linear] acceleration of a frame or point, as in `pose`; world axes, without gravity.
@@ -432,7 +426,8 @@ class Model(LinearCalls):
         if ready.solves(q, v, a, point):
             return ready.give(None)
         batch, given = self._with_accelerations(q, v, None, a, {}, keep_welds=True)
-        return batch.unbatched(body_motion.place_motion(self, batch, given, place, point).acceleration[:, 0])
+        route = body_motion.route_of(self, batch.tables, [place], point)
+        return batch.unbatched(body_motion.motion_along(self, batch, given, route).acceleration[:, 0])
 
     def jacobian(self, q: ArrayLike, place: Place, point: ArrayLike | None = None, *, out: Floats | None = None) -> Floats:
         """(6, nv): Jacobian of the [angular, linear] velocity of a frame or point, as in `pose`; world axes.

@@ -30,7 +30,7 @@ from bough.results.part_values import whole_angular_momentum, whole_linear_momen
 from bough.results.samples import Rows, Samples
 
 Array = NDArray[Any]
-LOOKS = 12  # samples at which the balances are checked
+CHECKED = 12  # samples at which the balances are checked
 MOST = 512  # samples for energy and work
 DRIFT = 1e-2  # of the exchanged energy: tolerated error
 TURNED = 1e-3  # of the bodies' momenta: tolerated drift of their sum
@@ -83,7 +83,7 @@ class Audit:
 
     def __str__(self) -> str:
         rows = [f"audit: {self.line}"]
-        rows += [f"  {name:22} {share:.1e} of its terms is left, at {LOOKS} samples at most" for name,
+        rows += [f"  {name:22} {share:.1e} of its terms is left, at {CHECKED} samples at most" for name,
                  share in self.balances.items()]
         rows += [f"  {name:22} not audited: {why}" for name, why in self.not_audited.items()]
         rows += [f"  {f'energy, {name}':22} {value if isinstance(value, str) else f'{value:.6g} J'}" for name,
@@ -127,9 +127,9 @@ def thinned(trajectory: Trajectory, most: int) -> Trajectory:
 
 def _balances(run: Trajectory, found: Audit) -> None:
     """At some samples, run by run, with the constraints active then."""
-    few = thinned(run, max(2, LOOKS // len(run.x)))
+    few = thinned(run, max(2, CHECKED // len(run.x)))
     for model, rows in segments(few):
-        for chunk in chunks(model, Rows(*(each[:LOOKS] for each in rows))):
+        for chunk in chunks(model, Rows(*(each[:CHECKED] for each in rows))):
             one = balance(model, Samples(model, chunk, accelerated=False).batch)
             found.balances |= {name: max(share, found.balances.get(name, 0.0)) for name, share in one.worst.items()}
             found.not_audited |= one.left_out
@@ -156,28 +156,28 @@ def _energy(run: Trajectory, found: Audit) -> None:
     if system.tanks:
         found.energy["gone with propellant"] = float(few.exhaust[0, -1, 6])
         lost = lost + few.exhaust[..., 6]
-    doubt = 0.0
+    uncertainty = 0.0
     if left:
         if why or not computed.issuperset(left):
             found.not_audited["work"] = why or ", ".join(effect for effect in left if effect not in computed)
             return
         skip = WORK_OF["inputs"] if few.audited else ()
         total = sum(power for name, power in powers.items() if name not in skip)
-        others, doubt = _integrated(few.t, np.asarray(total))
+        others, uncertainty = _integrated(few.t, np.asarray(total))
         work = work + others
-        found.energy |= {"work of the rest": float(others[0, -1]), "as far as samples tell": float(doubt)}
-    _judge_energy(found, energy - energy[:, :1] - work + lost, kinetic, work, doubt)
+        found.energy |= {"work of the rest": float(others[0, -1]), "uncertainty of the work": float(uncertainty)}
+    _judge_energy(found, energy - energy[:, :1] - work + lost, kinetic, work, uncertainty)
 
 
-def _judge_energy(found: Audit, missing: Array, kinetic: Array, work: Array, doubt: float) -> None:
+def _judge_energy(found: Audit, missing: Array, kinetic: Array, work: Array, uncertainty: float) -> None:
     exchanged = float(np.maximum(np.ptp(kinetic, axis=1), np.ptp(work, axis=1)).max())
     steady = float(np.abs(kinetic).max())
     size = exchanged if exchanged > 1e-6 * steady else steady
     off = float(np.abs(missing).max())
     found.energy |= {"not accounted for": off, "exchanged": exchanged}
-    if doubt > 0.3 * DRIFT * size:
+    if uncertainty > 0.3 * DRIFT * size:
         found.not_audited["work"] = "the samples are too far apart; take a higher sample_rate"
-    elif size and off > DRIFT * size + 3.0 * doubt:
+    elif size and off > DRIFT * size + 3.0 * uncertainty:
         found.findings.append(f"energy: {off:.3g} J that no work accounts for, {off / size:.1%} of what is exchanged")
 
 
@@ -200,14 +200,14 @@ def _energies(run: Trajectory) -> tuple[Array, Array, dict[str, Array], str]:
 
 def _integrated(t: Array, power: Array) -> tuple[Array, float]:
     """(runs, samples): work by a spline through all samples; and its difference from a spline through half of them [B 97]."""
+    from scipy.integrate import cumulative_trapezoid
     from scipy.interpolate import CubicSpline
 
     def work(every: int) -> Array:
         times = t[::every] if t[::every][-1] == t[-1] else np.append(t[::every], t[-1])
         values = power[:, np.searchsorted(t, times)]
         if len(times) < 4:
-            return np.concatenate([np.zeros((len(power), 1)), np.cumsum(np.diff(t) * (power[:, 1:] + power[:, :-1]) / 2, axis=1)],
-                                  axis=1)
+            return np.asarray(cumulative_trapezoid(power, t, axis=1, initial=0.0))
         spline = CubicSpline(times, values, axis=1).antiderivative()
         return np.asarray(spline(t) - spline(t[0])[:, None])
 
@@ -218,7 +218,7 @@ def _integrated(t: Array, power: Array) -> tuple[Array, float]:
 def _momentum(run: Trajectory, found: Audit) -> None:
     if any(effect != "thrust" for effect in external_effects(run.model.system, base_pushed=run.base_pushed)):
         return
-    few = thinned(run, LOOKS)
+    few = thinned(run, CHECKED)
     series, sizes = [], []
     for model, rows in segments(few):
         samples = Samples(model, rows, accelerated=False)

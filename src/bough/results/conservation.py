@@ -1,6 +1,7 @@
 """Whether a system conserves its energy and momenta, so that a drift is an error of the integration; else, what changes them."""
 from __future__ import annotations
 
+from bough.analyze.deformed_masses import linearized
 from bough.compile.coordinates import holdable
 from bough.describe import CentralGravity, System
 from bough.describe.parts import PARTS, Part
@@ -12,7 +13,7 @@ def nonconservative_effects(system: System, *, controlled: bool) -> list[str]:
     found += [effect for part in _parts(system) for effect in part.nonconservative_effects()]
     others = {
         "modal damping": any(body.flexible is not None and body.flexible.D.any() for body in system.bodies.values()),
-        "linearized flexible bodies": _linearized(system),
+        "linearized flexible bodies": linearized(system),
         "prescribed motion": any(coordinate.motions for coordinate in holdable(system).values()),
         "a controller": controlled,
     }
@@ -29,15 +30,10 @@ def external_effects(system: System, *, base_pushed: bool) -> list[str]:
         "a force between base and world": any(joint.nonconservative_effects() or any(joint.stiffness or ()) for joint in roots),
         **{effect: True for part in _parts(system) for effect in part.external_effects()},
         "a controller": base_pushed,
-        "linearized flexible bodies": _linearized(system),
+        "linearized flexible bodies": linearized(system),
     }
     return [cause for cause, present in found.items() if present]
 
 
 def _parts(system: System) -> list[Part]:
     return [part for kind in PARTS for part in system.of(kind).values()]
-
-
-def _linearized(system: System) -> bool:
-    """Whether the inertia of a flexible body ignores its deformation: then energy and momentum are not exactly conserved."""
-    return any(body.flexible is not None and body.n_modes and body.flexible.variant != "full" for body in system.bodies.values())

@@ -22,7 +22,7 @@ def plot_modes(modes: Modes, path: str | PathLike[str] | None = None) -> Figure:
     values = modes.eigenvalues[:n]
     left.axvline(0.0, color="0.6", linewidth=0.8)
     grows = values.real > 1e-7 * np.abs(values)
-    for chosen, color, label in ((~grows, COLORS[0], "decays or swings"), (grows, COLORS[6], "grows")):
+    for chosen, color, label in ((~grows, COLORS[0], "decays or oscillates"), (grows, COLORS[6], "grows")):
         if chosen.any():
             shown = values[chosen] / (2 * np.pi)
             left.plot(shown.real, np.abs(shown.imag), "x", color=color, label=label)

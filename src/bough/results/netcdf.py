@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -77,8 +77,7 @@ def _write(file: Any, labeled: Labeled, resume: Resume | None) -> None:
     file.dimensions = _sizes(labeled)
     for name, variable in (labeled.coords | labeled.variables).items():
         _write_variable(file, name, variable)
-    auxiliary = [name for name, variable in labeled.coords.items() if variable.dims != (name,)]
-    file.attrs.update(labeled.attrs | {"Conventions": "CF-1.10", "coordinates": " ".join(auxiliary)})
+    _write_attrs(file, labeled.attrs, _auxiliary(labeled))
     if resume is not None:
         group = file.create_group(RESUME)
         group.attrs["memory"] = json.dumps(resume.memory)
@@ -111,26 +110,26 @@ def _resume_group(path: Path, file: Any) -> Any:
     return file.groups[RESUME]
 
 
+@contextmanager
+def appended_to(path: Path) -> Iterator[Appender]:
+    """A new file that grows along time, part by part; it appears when it is complete."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as part, written_to(part) as (file, sink):
+        yield Appender(file, sink)
+
+
 class Appender:
-    """A file that grows along time, part by part; it appears when it is complete."""
+    """Appends parts along time to an open file."""
 
-    def __init__(self, path: Path) -> None:
-        self.path, self.coords, self.last = path, list[str](), dict[str, NDArray[Any]]()
-        self.stack = ExitStack()
-
-    def __enter__(self) -> Appender:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with ExitStack() as stack:
-            self.file, self.sink = stack.enter_context(written_to(stack.enter_context(whole_file(self.path))))
-            self.stack = stack.pop_all()
-        return self
+    def __init__(self, file: Any, sink: Sink) -> None:
+        self.file, self.sink, self.coords, self.last = file, sink, list[str](), dict[str, NDArray[Any]]()
 
     def append(self, labeled: Labeled, *, first: bool) -> None:
         """The first part creates the variables, the others are appended along time."""
         variables = labeled.coords | labeled.variables
         if first:
             self.file.dimensions = dict(_sizes(labeled)) | {"time": None}
-            self.coords = [name for name, variable in labeled.coords.items() if variable.dims != (name,)]
+            self.coords = _auxiliary(labeled)
         begin, end = self.file.dimensions["time"].size, self.file.dimensions["time"].size + len(labeled.coords["time"].values)
         self.file.resize_dimension("time", end)
         for name, variable in variables.items():
@@ -172,10 +171,7 @@ class Appender:
     def finish(self, attrs: dict[str, Any], memory: Mapping[str, Any]) -> None:
         """Write the attributes of the whole file, and the memory needed to resume."""
         self.file.groups[RESUME].attrs["memory"] = json.dumps(memory)
-        self.file.attrs.update(attrs | {"Conventions": "CF-1.10", "coordinates": " ".join(self.coords)})
-
-    def __exit__(self, *raised: Any) -> None:
-        self.stack.__exit__(*raised)
+        _write_attrs(self.file, attrs, self.coords)
 
 
 @contextmanager
@@ -225,6 +221,15 @@ def read(path: Path) -> Labeled:
 def _sizes(labeled: Labeled) -> Mapping[str, int]:
     variables = [*labeled.coords.values(), *labeled.variables.values()]
     return {dim: size for v in variables for dim, size in zip(v.dims, v.values.shape, strict=True)}
+
+
+def _auxiliary(labeled: Labeled) -> list[str]:
+    """Coordinates that are not those of an axis of their own."""
+    return [name for name, variable in labeled.coords.items() if variable.dims != (name,)]
+
+
+def _write_attrs(file: Any, attrs: Mapping[str, Any], auxiliary: list[str]) -> None:
+    file.attrs.update({**attrs, "Conventions": "CF-1.10", "coordinates": " ".join(auxiliary)})
 
 
 def _write_variable(file: Any, name: str, variable: Variable) -> None:

@@ -67,18 +67,9 @@ class ShownResult(Report):
         return self.summary
 
     def save(self, path: str | PathLike[str]) -> Path:
-        """Write a NetCDF file with the data, the facts of the run and the system, meshes included.
+        """Write a NetCDF file with the data, the facts of the run and the system, meshes included; `bough.open_result` reads it.
 
-        Parameters
-        ----------
-        path
-            The file; missing folders are created.
-
-        Returns
-        -------
-        Path
-            The file written; `bough.open_result` reads it.
-        """
+        Missing folders are created. Returns the path of the file."""
         target = results.netcdf.file_path("path", path)
         with working(f"writing {target}"):
             attrs = self.arrays.attrs | self.system_attrs | self._audit_attrs
@@ -98,15 +89,10 @@ class ShownResult(Report):
         return {} if self.audit is None else {"audit": self.audit.to_json()}
 
     def plot(self, what: str = "state", path: str | PathLike[str] | None = None) -> Figure:
-        """Draw a figure.
+        """Draw a figure, and write it to a file if a path is given.
 
-        Parameters
-        ----------
-        what
-            A name accepted by `record`, such as "state", "energy" or "loops", or one variable of `data`, such as "loop_gap".
-        path
-            Where the figure is written, if given.
-        """
+        `what` is a name accepted by `record`, such as "state", "energy" or "loops", or one variable of `data`, such as
+        "loop_gap"."""
         return results.plots.plot(self, what, path)
 
     def plots(self, folder: str | PathLike[str], *, prefix: str = "", skip: Container[str] = ()) -> list[Path]:
@@ -127,11 +113,6 @@ class ShownResult(Report):
             Which member of a batch.
         frames
             Keep at most this many samples; by default as many as fit in a page of about 30 MB.
-
-        Returns
-        -------
-        Replay
-            The file, with `open()`.
         """
         replay: Replay = bough.view(self, path, open=open, run=run, frames=frames)
         return replay
@@ -229,17 +210,8 @@ class Result(ShownResult):
     def linearize(self, t: float, *, run: int = 0, **options: Any) -> LinearSystem:
         """The linear system of small deviations from the run, at the recorded sample nearest to a time; see `Model.linearize`.
 
-        Held coordinates, inputs and states of compiled laws are those of the run at that time.
-
-        Parameters
-        ----------
-        t
-            The time [s].
-        run
-            Which member of a batch.
-        **options
-            inputs (a list of names), outputs, laws, independent, dt, hold: as in `Model.linearize`.
-        """
+        Held coordinates, inputs and states of compiled laws are those of the run at that time; `run` is the member of a batch.
+        Further options are inputs (a list of names), outputs, laws, independent, dt and hold, as in `Model.linearize`."""
         model, state = results.evaluation.state_at(self.trajectory, t, run)
         state["at"] = state.pop("inputs")
         if options.get("laws"):
@@ -251,20 +223,7 @@ class Result(ShownResult):
     def internal_loads(self, cut: str | Iterable[str], *, at: ArrayLike = (0.0, 0.0, 0.0), axes: str = "child") -> xarray.DataArray:
         """The loads through a joint or loop, or through a cut, over time; see `Model.internal_loads`.
 
-        Parameters
-        ----------
-        cut
-            The name of a joint or loop, or a list of names.
-        at
-            The reference point of the moments, in the given axes.
-        axes
-            The axes of the components.
-
-        Returns
-        -------
-        xarray.DataArray
-            Moments and forces; components that the dynamics does not determine are NaN and listed in `attrs["not_determined"]`.
-        """
+        Components that the dynamics does not determine are NaN and listed in `attrs["not_determined"]`."""
         return results.dataset.label_internal_loads(self.trajectory, cut, at, axes)
 
 
@@ -344,21 +303,5 @@ class SavedResult(ShownResult):
 
 
 def open_result(path: str | PathLike[str]) -> SavedResult:
-    """Read a result written by `Result.save`.
-
-    Parameters
-    ----------
-    path
-        A NetCDF file.
-
-    Returns
-    -------
-    SavedResult
-        The result, limited to the recorded quantities.
-
-    Raises
-    ------
-    StateError
-        The file does not exist, or was not written by bough.
-    """
+    """Read a result that `Result.save` or `simulate(save_to=...)` wrote to a NetCDF file; it holds only the recorded quantities."""
     return SavedResult(path)

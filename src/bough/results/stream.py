@@ -23,7 +23,7 @@ from bough.integrate.checkpoint import with_samples_before
 from bough.integrate.integration import Integration
 from bough.integrate.trajectory import Trajectory, positive
 from bough.results.audit import MOST, Audit, audited, origin, thinned
-from bough.results.netcdf import Appender, file_path, folder_of, pack_meshes, read_head, read_samples, sound
+from bough.results.netcdf import Appender, appended_to, file_path, folder_of, pack_meshes, read_head, read_samples, sound
 from bough.results.result import Result, SavedResult, open_result
 from bough.results.result_contents import Facts
 from bough.whole import discard
@@ -111,7 +111,7 @@ class Parts:
         """Merge all parts into one file, which appears when complete, and remove the folder. `whole`: the last part, with the facts
         of the run."""
         try:
-            with Appender(self.path) as file:
+            with appended_to(self.path) as file:
                 self._gather(file, whole, record)
         except OSError as error:
             raise StateError(f"{self.path}: cannot be written ({error.strerror or error}); make room and resume it") from None
@@ -187,9 +187,9 @@ class Store:
         if self.used:
             raise StateError(f"finish: the run came to its end in {self.path}; go on with bough.resume('{self.path}', save_to=...)")
         self.used, there, before = True, Parts(self.path), Parts(self.source)
-        killed = before.folder.is_dir()
-        if not killed or self.path != self.source:
-            there.adopt(self.system, before.read() if killed else parts_of(self.source))
+        unfinished = before.folder.is_dir()
+        if not unfinished or self.path != self.source:
+            there.adopt(self.system, before.read() if unfinished else parts_of(self.source))
         there.last()
         return there
 

@@ -7,6 +7,8 @@ import bough
 from bough.analyze.linear.margins import _crossings
 from bough.errors import ModelError, StateError
 from tests.analyze.linear.test_response import modal
+from tests.support.compare import eigenvalue_rounding
+from tests.support.tolerance import FORMULA
 
 linear = bough.LinearSystem.from_arrays
 
@@ -43,7 +45,7 @@ def test_a_loop_cut_at_its_input_closes_to_the_same_poles():
     for at in ("rw", "angle", "rate"):
         loop = plant.cut(controller, at)
         np.testing.assert_allclose(np.sort_complex(np.linalg.eigvals(loop.A - loop.B @ loop.C)), np.sort_complex(closed.poles()),
-                                   rtol=1e-9, atol=1e-9)
+                                   rtol=0, atol=eigenvalue_rounding(closed.A, FORMULA))
 
 
 def test_the_gain_margin_is_where_stability_ends():

@@ -5,6 +5,7 @@ source are different: adding 0 and multiplying by 1 or -1 are not counted, since
 """
 from __future__ import annotations
 
+from functools import total_ordering
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ class Tally:
 TALLY = Tally()
 
 
+@total_ordering
 class Counted:
     """A float whose arithmetic is counted."""
     __slots__ = ("value",)
@@ -105,15 +107,6 @@ class Counted:
 
     def __lt__(self, other: Any) -> bool:
         return self.value < float(other)
-
-    def __le__(self, other: Any) -> bool:
-        return self.value <= float(other)
-
-    def __gt__(self, other: Any) -> bool:
-        return self.value > float(other)
-
-    def __ge__(self, other: Any) -> bool:
-        return self.value >= float(other)
 
     def __eq__(self, other: object) -> bool:
         return self.value == float(other)                       # type: ignore[arg-type]

@@ -13,7 +13,7 @@ from bough.analyze.linear.closed_loop import linearize_closed
 from bough.analyze.linear.linear_system import LinearSystem
 from bough.analyze.linear.linearization import chosen_outputs, linearize, orbital_rate
 from bough.analyze.linear.steady_motion import steady_motion, three_numbers
-from bough.analyze.linear.system_modes import Modes, modes_of
+from bough.analyze.linear.system_modes import modal_speeds
 from bough.analyze.linear.trim import Place, Problem, Trim, check_count, extras_of, trimmed
 from bough.analyze.loop_constraints import assemble_position, moved, named_speeds
 from bough.analyze.signals import chosen_controls, input_entries
@@ -28,7 +28,7 @@ NO_EFFECT = 1e-11           # m/s^2 or rad/s^2 per unit, or per its own size: ro
 
 
 @dataclass(frozen=True)
-class Asked:
+class Request:
     """Requested inputs, outputs, laws and states of a linear system."""
     inputs: Mapping[str, ArrayLike] | Sequence[str] | None = None       # values, or names
     outputs: Sequence[str] | None = None
@@ -37,21 +37,21 @@ class Asked:
     independent: Sequence[str] | None = None
 
 
-def linearized(model: CompiledModel, batch: Batch, asked: Asked) -> tuple[LinearSystem, Floats]:
+def linearized(model: CompiledModel, batch: Batch, request: Request) -> tuple[LinearSystem, Floats]:
     """The linear system, and (2 nv, states): coordinates and speeds of the tree in terms of its states."""
-    inputs, laws, law_states = asked.inputs, asked.laws, asked.law_states
+    inputs, laws, law_states = request.inputs, request.laws, request.law_states
     if isinstance(laws, str) or not isinstance(laws, Sequence):
         raise StateError(f"laws is {laws!r}; give a list of laws, laws=[...]")
     if law_states is not None and not laws:
         raise StateError("law_states are given, but no laws; give laws=[...]")
     names = None if isinstance(inputs, Mapping) else inputs
-    for what, given in (("inputs", names), ("outputs", asked.outputs), ("independent", asked.independent)):
+    for what, given in (("inputs", names), ("outputs", request.outputs), ("independent", request.independent)):
         check_names(what, given)
     if laws:
-        found, states = linearize_closed(model, batch, laws, law_states, chosen_outputs(model, asked.outputs)[1],
-                                         chosen_controls(model, names), asked.independent)
+        found, states = linearize_closed(model, batch, laws, law_states, chosen_outputs(model, request.outputs)[1],
+                                         chosen_controls(model, names), request.independent)
     else:
-        found, states = linearize(model, batch, names, asked.outputs, asked.independent)
+        found, states = linearize(model, batch, names, request.outputs, request.independent)
     lift = np.zeros((2*model.nv, len(found.states)))
     lift[:, :len(states.names)] = states.lift[:2*model.nv]
     return found, lift
@@ -101,10 +101,7 @@ def axis_point(about: ArrayLike, spin: ArrayLike | None, in_orbit: bool) -> Floa
 
 def named_joints(model: CompiledModel, names: Sequence[str], what: str) -> NDArray[np.bool_]:
     """Entries of v by name: for a joint all its coordinates, without the modes of its body."""
-    modal = np.zeros(model.nv, dtype=bool)
-    for body in model.system.bodies.values():
-        modal[model.mode_places(body.name)[1]] = True
-    found = np.zeros(model.nv, dtype=bool)
+    found, modal = np.zeros(model.nv, dtype=bool), modal_speeds(model)
     for name in [names] if isinstance(names, str) else names:
         meant = named_speeds(model, [name], what)
         found |= meant if name in model.names.v else meant & ~modal
@@ -130,8 +127,3 @@ def check_effects(problem: Problem, start: Place) -> None:
     for k, extra in enumerate(problem.extras):
         if max(np.abs(each[:, k]).max() for each in of_e)*max(1.0, abs(extra.start)) < NO_EFFECT:
             raise StateError(f"find: '{extra.name}' changes no acceleration here; find something else, or start elsewhere")
-
-
-def modes(model: CompiledModel, batch: Batch, asked: Asked) -> Modes:
-    """See `Model.modes`."""
-    return modes_of(model, *linearized(model, batch, asked))

@@ -37,7 +37,7 @@ class Reader:
     reads: tuple[str, ...] | None       # outputs; None: q, v and wheel speeds
     sets: list[int]                     # entries of the controls
     states: tuple[float, ...]
-    ask: Callable[[float, Floats, Floats], tuple[Floats, Floats]]     # (t, y, z) -> u, z'
+    evaluate: Callable[[float, Floats, Floats], tuple[Floats, Floats]]     # (t, y, z) -> u, z'
     along: Callable[[float, Floats, Floats, Floats, Floats], Floats] | None = None      # (t, y, dy, z, dz) -> du, dz'
 
     def slopes(self, t: float, y: Floats, z: Floats) -> Floats:
@@ -49,9 +49,8 @@ class Reader:
                 continue
             step, column = STEP*max(1.0, abs(at[k])), np.zeros(1)
             for times, weight in STENCIL:
-                for sign in (1.0, -1.0):
-                    moved = at + sign*times*step*unit
-                    column = column + sign*weight/step*np.concatenate(self.ask(t, moved[:len(y)], moved[len(y):]))
+                moved = at + times*step*unit
+                column = column + weight/step*np.concatenate(self.evaluate(t, moved[:len(y)], moved[len(y):]))
             columns.append(column)
         return np.array(columns).T.reshape(len(self.sets) + len(z), len(at))
 
@@ -91,8 +90,8 @@ def named(model: CompiledModel, law: Any) -> Reader:
         return u, new
 
     def python(t: float, y: Floats, z: Floats) -> tuple[Floats, Floats]:
-        seen = {name: float(y[a]) if b - a == 1 else y[a:b].copy() for name, a, b in zip(reads, sizes[:-1], sizes[1:], strict=True)}
-        answer = law.function(t, seen, z.copy()) if law.states else law.function(t, seen)
+        read = {name: float(y[a]) if b - a == 1 else y[a:b].copy() for name, a, b in zip(reads, sizes[:-1], sizes[1:], strict=True)}
+        answer = law.function(t, read, z.copy()) if law.states else law.function(t, read)
         given, new = answer if law.states else (answer, z)
         for name in given or {}:
             if name not in sets:
@@ -136,12 +135,12 @@ class Laws:
     def state_names(self) -> tuple[str, ...]:
         return tuple(f"{each.name}.z{i + 1}" for each in self.readers for i in range(len(each.states)))
 
-    def ask(self, t: float, y: Floats, z: Floats, sizes: Sequence[int]) -> Floats:
+    def evaluate(self, t: float, y: Floats, z: Floats, sizes: Sequence[int]) -> Floats:
         """Controls of all laws, and rates of their states."""
         controls, rates, at, own = np.zeros(self.model.input_layout.controls.stop), list[Floats](), 0, 0
         for each, size in zip(self.readers, sizes, strict=True):
             n = len(each.states)
-            u, rate = each.ask(t, y[at:at + size], z[own:own + n])
+            u, rate = each.evaluate(t, y[at:at + size], z[own:own + n])
             np.add.at(controls, each.sets, u)
             rates.append(rate[:n])
             at, own = at + size, own + n
@@ -200,8 +199,7 @@ def linearize_closed(model: CompiledModel, batch: Batch, given: Sequence[Any], z
     batch = in_force(model, batch, laws, z)
     whole = deviations(model, batch, ports)
     states, measured = states_of(whole, independent), shown(whole, names)
-    seen, sizes = read_rows(whole, laws)
-    return closed(whole, states, measured, entries, laws, (seen, sizes, z)), states
+    return closed(whole, states, measured, entries, laws, (*read_rows(whole, laws), z)), states
 
 
 def in_force(model: CompiledModel, batch: Batch, laws: Laws, z: Floats) -> Batch:
@@ -211,15 +209,15 @@ def in_force(model: CompiledModel, batch: Batch, laws: Laws, z: Floats) -> Batch
     for _ in range(MOST):
         y = values_read(model, batch, laws)
         sizes = [len(part) for part in y]
-        asked = laws.ask(t, np.concatenate([*y, np.zeros(0)]), z, sizes)[:len(base)]
-        wrong = asked - found
-        if np.abs(wrong).max(initial=0.0) <= 1e-13*max(1.0, float(np.abs(asked).max(initial=0.0))):
+        computed = laws.evaluate(t, np.concatenate([*y, np.zeros(0)]), z, sizes)[:len(base)]
+        wrong = computed - found
+        if np.abs(wrong).max(initial=0.0) <= 1e-13*max(1.0, float(np.abs(computed).max(initial=0.0))):
             return batch
         late = any(model.system.outputs[name].late(model.system) for name in laws.ports)
         if late:
             whole = deviations(model, batch, laws.ports)
-            seen, _ = read_rows(whole, laws)
-            gain = laws.derivatives(t, seen.values, z, sizes)[0][:len(base)] @ seen.of_controls
+            read, _ = read_rows(whole, laws)
+            gain = laws.derivatives(t, read.values, z, sizes)[0][:len(base)] @ read.of_controls
             wrong = np.linalg.solve(algebraic_loop(model, np.eye(len(base)) - gain, laws), wrong)
         found = found + wrong
         u = batch.u.copy()
@@ -252,18 +250,18 @@ def algebraic_loop(model: CompiledModel, loop: Floats, laws: Laws) -> Floats:
 def closed(whole: Deviations, states: States, measured: Shown, entries: Sequence[int], laws: Laws,
            reading: tuple[Shown, list[int], Floats]) -> LinearSystem:
     """The linear system of plant and laws [B 42]."""
-    model, (seen, sizes, z) = whole.model, reading
+    model, (read, sizes, z) = whole.model, reading
     t, n_u, n_x = float(whole.batch.t[0, 0]), whole.controls, len(states.names)
-    of_y, of_z = laws.derivatives(t, seen.values, z, sizes)
+    of_y, of_z = laws.derivatives(t, read.values, z, sizes)
     Ly, Lz, Zy, Zz = of_y[:n_u], of_z[:n_u], of_y[n_u:], of_z[n_u:]
-    P, E, Dl = states.rows, states.lift, seen.of_controls
-    Cl, loop = seen.of_deviations @ E, algebraic_loop(model, np.eye(n_u) - Ly @ Dl, laws)
+    P, E, Dl = states.rows, states.lift, read.of_controls
+    Cl, loop = read.of_deviations @ E, algebraic_loop(model, np.eye(n_u) - Ly @ Dl, laws)
     # all controls: external ones plus those of the laws
     of_x, of_states, outside = (np.linalg.solve(loop, each) for each in (Ly @ Cl, Lz, np.eye(n_u)))
     B, C, D = P @ whole.G, measured.of_deviations @ E, measured.of_controls
     plain = assembled(whole, states, measured, entries)
     A = np.block([[plain.A + B @ of_x, B @ of_states], [Zy @ (Cl + Dl @ of_x), Zz + Zy @ Dl @ of_states]])
-    residual = np.concatenate([plain.residual, laws.ask(t, seen.values, z, sizes)[n_u:]])
+    residual = np.concatenate([plain.residual, laws.evaluate(t, read.values, z, sizes)[n_u:]])
     scale = np.concatenate([plain.residual_scale, np.abs(A[n_x:]).sum(axis=1)])
     return replace(plain, A=A, B=np.concatenate([B @ outside, Zy @ Dl @ outside])[:, entries],
                    C=np.concatenate([C + D @ of_x, D @ of_states], axis=1), D=(D @ outside)[:, entries],

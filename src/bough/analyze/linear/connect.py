@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg import block_diag
@@ -25,49 +25,50 @@ class Loop:
         if sign not in (-1, 1):
             raise StateError(f"feedback: sign is {sign!r}; give -1, or 1 if the controller itself turns signs")
         self.plant, self.controller, self.sign = plant, controller, sign
-        self.seen = [place for name in controller.inputs for place in plant.find("output", name)]
+        self.read = [place for name in controller.inputs for place in plant.find("output", name)]
         self.driven = [place for name in controller.outputs for place in plant.find("input", name)]
-        for kind, places, n in (("inputs", self.seen, len(controller.inputs)), ("outputs", self.driven, len(controller.outputs))):
+        for kind, places, n in (("inputs", self.read, len(controller.inputs)), ("outputs", self.driven, len(controller.outputs))):
             if len(places) != n:
                 raise StateError(f"feedback: the controller has {n} {kind} ({', '.join(getattr(controller, kind))}) for "
                                  f"{len(places)} numbers of the system; name them one by one, as gyro.x")
         m, p = len(plant.inputs), len(plant.outputs)
-        self.links = np.zeros((m + len(self.seen), p + len(self.driven)))       # (u, z) = links (y, w) + what comes from outside
+        self.links = np.zeros((m + len(self.read), p + len(self.driven)))       # (u, z) = links (y, w) + what comes from outside
         self.links[self.driven, p + np.arange(len(self.driven))] = sign
-        self.links[m + np.arange(len(self.seen)), self.seen] = 1.0
+        self.links[m + np.arange(len(self.read)), self.read] = 1.0
 
     def closed(self) -> LinearSystem:
         """From all inputs of the system to all its outputs."""
-        plant, K = self.plant, self.controller
+        plant, none = self.plant, np.zeros(len(self.controller.states))
         m, p = len(plant.inputs), len(plant.outputs)
         A, B, C, D = self._linked(self.links)
-        own = [name if name not in plant.states else f"controller {name}" for name in K.states]
-        none = np.zeros(len(K.states))
-        return replace(plant, A=A, B=B[:, :m], C=C[:p], D=D[:p, :m], states=(*plant.states, *own),
-                       state_units=(*plant.state_units, *K.state_units), residual=np.append(plant.residual, none),
-                       residual_scale=np.append(plant.residual_scale, none))
+        return replace(plant, A=A, B=B[:, :m], C=C[:p], D=D[:p, :m], residual=np.append(plant.residual, none),
+                       residual_scale=np.append(plant.residual_scale, none), **self._states())
 
     def cut(self, at: str) -> LinearSystem:
         """The loop gain L at one number of an input that the controller sets, or of an output that it reads; the rest is closed."""
-        plant, K = self.plant, self.controller
+        plant = self.plant
         m, p = len(plant.inputs), len(plant.outputs)
-        driven, seen = ([plant.inputs[k] for k in self.driven], [plant.outputs[k] for k in self.seen])
+        driven, read = ([plant.inputs[k] for k in self.driven], [plant.outputs[k] for k in self.read])
         links = self.links.copy()
         if at in driven:
             source, returned, factor = self.driven[driven.index(at)], p + driven.index(at), -self.sign
             unit = plant.input_units[source]
-        elif at in seen:
-            source, returned, factor = m + seen.index(at), self.seen[seen.index(at)], -1.0
+        elif at in read:
+            source, returned, factor = m + read.index(at), self.read[read.index(at)], -1.0
             unit = plant.output_units[returned]
         else:
-            raise StateError(f"cut: the loop does not pass through {at!r}; it passes through {', '.join([*driven, *seen])}")
+            raise StateError(f"cut: the loop does not pass through {at!r}; it passes through {', '.join([*driven, *read])}")
         links[source, returned] = 0.0
         A, B, C, D = self._linked(links)
-        own = [name if name not in plant.states else f"controller {name}" for name in K.states]
-        return type(plant)(A, B[:, [source]], factor * C[[returned]], factor * D[[returned]][:, [source]],
-                           states=(*plant.states, *own), state_units=(*plant.state_units, *K.state_units), inputs=(at,),
+        return type(plant)(A, B[:, [source]], factor * C[[returned]], factor * D[[returned]][:, [source]], inputs=(at,),
                            input_units=(unit,), outputs=(f"{at} returned",), output_units=(unit,), dt=plant.dt,
-                           name=f"{plant.name}, loop cut at {at}".strip(", "))
+                           name=f"{plant.name}, loop cut at {at}".strip(", "), **self._states())
+
+    def _states(self) -> dict[str, Any]:
+        """Names and units of the states of both."""
+        plant, K = self.plant, self.controller
+        own = [f"controller {name}" if name in plant.states else name for name in K.states]
+        return {"states": (*plant.states, *own), "state_units": (*plant.state_units, *K.state_units)}
 
     def _linked(self, links: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """(A, B, C, D) of the two side by side with (u, z) = links (y, w) + outside: u = E^-1 (links C x + outside),
@@ -87,7 +88,7 @@ class Loop:
         big = np.abs(free) > 0.1 * np.abs(free).max()
         m = len(self.plant.inputs)
         inputs = [self.plant.inputs[k] for k in np.flatnonzero(big[:m])]
-        outputs = [self.plant.outputs[self.seen[k]] for k in np.flatnonzero(big[m:])]
+        outputs = [self.plant.outputs[self.read[k]] for k in np.flatnonzero(big[m:])]
         return (f"algebraic loop through D: {', '.join(inputs)} acts at once on {', '.join(outputs)}, and the controller returns "
                 "it at once with a gain of one, so that it can have any value; give the controller a lag or a sample of delay, "
                 "or let it read outputs that do not depend on inputs at the same time")

@@ -1,7 +1,7 @@
 """A transfer matrix at many frequencies: one Schur form, then triangular solves for all frequencies at once."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,6 +77,11 @@ def _times(matrix: NDArray[np.inexact], x: Complexes) -> Complexes:
     return np.asarray((matrix @ x.reshape(len(x), -1)).reshape(len(matrix), *x.shape[1:]), complex)
 
 
+def continuous_values(values: NDArray[Any], dt: float | None) -> Complexes:
+    """Eigenvalues of the equivalent continuous system, 1/s, from those of A: log(z)/dt with a sample time."""
+    return np.asarray(values if dt is None else np.log(values.astype(complex)) / dt, complex)
+
+
 def grid(system: LinearSystem, points: int = POINTS, beyond: float = 10.0, near: int = NEAR) -> Floats:
     """Frequencies [Hz] that resolve a system: uniform on a logarithmic scale, a decade beyond its poles on either side, and dense
     near lightly damped poles and zeros: at w + sigma tan(theta), uniform in theta, for resonances of any width."""
@@ -84,8 +89,7 @@ def grid(system: LinearSystem, points: int = POINTS, beyond: float = 10.0, near:
     roots += [system.select(inputs=i, outputs=o).zeros() for i in system.inputs for o in system.outputs
               if len(system.inputs) * len(system.outputs) * len(system.states) <= 600]
     s = np.concatenate(roots)
-    if system.dt is not None:
-        s = np.log(s[np.abs(s) > 1e-12].astype(complex)) / system.dt
+    s = continuous_values(s if system.dt is None else s[np.abs(s) > 1e-12], system.dt)
     size = np.abs(s) / TURN
     moving = size[size > 1e-6 * size.max(initial=0.0)]
     nyquist = np.inf if system.dt is None else 0.5 / system.dt

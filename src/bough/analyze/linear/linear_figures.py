@@ -32,9 +32,13 @@ def _pairs(response: FrequencyResponse) -> list[tuple[int, int, str]]:
     return pairs[: 2 * MOST_CURVES]
 
 
+def _named(name: str, what: str) -> str:
+    return f"{name}: {what}" if name else what
+
+
 def _title(response: FrequencyResponse, what: str) -> str:
     total, shown = len(response.inputs) * len(response.outputs), len(_pairs(response))
-    text = f"{response.name}: {what}" if response.name else what
+    text = _named(response.name, what)
     if total == 1:
         return f"{text}, {_pairs(response)[0][2]}"
     return text if shown == total else f"{text} (the first {shown} of {total})"
@@ -107,7 +111,7 @@ def nyquist(response: FrequencyResponse) -> Figure:
 def singular_values(response: FrequencyResponse) -> Figure:
     """Singular values, largest first."""
     values = response.singular_values()
-    figure, [axes] = sheet(f"{response.name}: singular values" if response.name else "singular values", 1, height=3.0)
+    figure, [axes] = sheet(_named(response.name, "singular values"), 1, height=3.0)
     for k in range(values.shape[1]):
         axes.loglog(response.frequency, values.values[:, k], color=COLORS[k % len(COLORS)], lw=LINE, label=str(k + 1))
     dress(axes, f"{len(response.outputs)} outputs of {len(response.inputs)} inputs", "frequency [Hz]", f"[{values.attrs['units']}]")
@@ -119,7 +123,7 @@ def singular_values(response: FrequencyResponse) -> Figure:
 def spectrum(found: Spectrum) -> Figure:
     """Power spectral densities of the outputs, and their growing root mean squares."""
     units = list(dict.fromkeys(found.output_units))
-    figure, axes = sheet(f"{found.name}: power spectra" if found.name else "power spectra", 2 * len(units))
+    figure, axes = sheet(_named(found.name, "power spectra"), 2 * len(units))
     growing = found.growing
     for o, name in enumerate(found.outputs):
         row, color = 2 * units.index(found.output_units[o]), COLORS[o % len(COLORS)]
@@ -146,8 +150,7 @@ def spectrum(found: Spectrum) -> Figure:
 def campbell(tracks: ModeTracks, harmonics: np.ndarray, up_to: float | None = None) -> Figure:
     """Frequencies over the parameter with lines of harmonics, and damping below, if there is any."""
     damped = bool(np.nanmax(np.abs(tracks.damping), initial=0.0) > 1e-6)
-    title = f"{tracks.name}: Campbell diagram" if tracks.name else "Campbell diagram"
-    figure, axes = sheet(title, 1 + damped, height=3.4 - 0.6 * damped)
+    figure, axes = sheet(_named(tracks.name, "Campbell diagram"), 1 + damped, height=3.4 - 0.6 * damped)
     for mode in range(tracks.eigenvalues.shape[1]):
         if up_to is not None and not np.nanmin(tracks.eigenvalues[:, mode].imag) < 2 * np.pi * up_to:
             continue
@@ -165,7 +168,7 @@ def campbell(tracks: ModeTracks, harmonics: np.ndarray, up_to: float | None = No
                              va="bottom")
     axes[0].set_ylim(0, top)
     along = f"{tracks.parameter} [{tracks.unit}]" if tracks.unit else tracks.parameter
-    dress(axes[0], "frequency of the swing", "" if damped else along, "[Hz]")
+    dress(axes[0], "frequency of oscillation", "" if damped else along, "[Hz]")
     if damped:
         dress(axes[1], "damping ratio", along, "[-]")
         axes[1].axhline(0, color="0.6", lw=0.8)
@@ -175,7 +178,7 @@ def campbell(tracks: ModeTracks, harmonics: np.ndarray, up_to: float | None = No
 
 def root_locus(tracks: ModeTracks) -> Figure:
     """Eigenvalues in the complex plane: a line for each mode, a cross at the first value, a dot at the last."""
-    figure, [axes] = sheet(f"{tracks.name}: root locus" if tracks.name else "root locus", 1, height=4.8, width=6.6)
+    figure, [axes] = sheet(_named(tracks.name, "root locus"), 1, height=4.8, width=6.6)
     for mode in range(tracks.eigenvalues.shape[1]):
         color, values = COLORS[mode % len(COLORS)], tracks.eigenvalues[:, mode]
         axes.plot(values.real, values.imag, color=color, lw=LINE)

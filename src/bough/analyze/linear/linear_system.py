@@ -247,7 +247,8 @@ class LinearSystem:
         return spectrum(self, disturbances, frequencies)
 
     def forced(self, amplitudes: Mapping[str, Any], frequencies: ArrayLike | None = None) -> xarray.DataArray:
-        """Complex amplitudes of the outputs under harmonic excitation of several inputs at once, such as wheel imbalance.
+        """(frequency, output): complex amplitudes of the outputs under harmonic excitation of several inputs at once, such as wheel
+        imbalance.
 
         Parameters
         ----------
@@ -256,11 +257,6 @@ class LinearSystem:
             leads by a quarter of a turn.
         frequencies : array_like, optional
             [Hz]
-
-        Returns
-        -------
-        xarray.DataArray
-            (frequency, output)
         """
         return forced(self, amplitudes, frequencies)
 
@@ -293,26 +289,19 @@ class LinearSystem:
 
     def cut(self, controller: LinearSystem, at: str, sign: int = -1) -> LinearSystem:
         """The loop gain L of a system and its controller, cut at one component of a port, with all else closed: the closed loop
-        has the poles of 1/(1 + L).
+        has the poles of 1/(1 + L). It has `margins()` and a `response()`.
 
         Parameters
         ----------
-        controller : LinearSystem
+        controller, sign
             As in `feedback`.
         at : str
             A component of an input that the controller sets ("rw", "torque.x"), or of an output that it reads ("gyro.x").
-        sign : {-1, 1}
-
-        Returns
-        -------
-        LinearSystem
-            With one input and one output; use its `margins()` and `response()`.
         """
         return Loop(self, controller, sign).cut(at)
 
     def margins(self) -> Margins:
-        """Gain, phase, delay and modulus margins of this system as the gain of a loop with negative feedback, at every crossing.
-        """
+        """Gain, phase, delay and modulus margins of this system as the gain of a loop with negative feedback, at each crossing."""
         return margins(self)
 
     # ---- other forms ---------------------------------------------------------------------------------------------
@@ -343,8 +332,8 @@ class LinearSystem:
         if not self.states:
             return replace(self, dt=float(dt))
         A, B, C, D, _ = cont2discrete((self.A, self.B, self.C, self.D), dt, HOLDS[hold])
-        left_over = cont2discrete((self.A, self.residual[:, None], self.C[:0], np.zeros((0, 1))), dt, "zoh")[1][:, 0]
-        return replace(self, A=A, B=B, C=C, D=D, dt=float(dt), residual=left_over, residual_scale=self.residual_scale * dt)
+        residual = cont2discrete((self.A, self.residual[:, None], self.C[:0], np.zeros((0, 1))), dt, "zoh")[1][:, 0]
+        return replace(self, A=A, B=B, C=C, D=D, dt=float(dt), residual=residual, residual_scale=self.residual_scale * dt)
 
     def minimal(self, tolerance: float = 1e-9) -> LinearSystem:
         """The same response without uncontrollable or unobservable states (use `select` first to choose ports).

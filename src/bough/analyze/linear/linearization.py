@@ -28,7 +28,7 @@ from bough.describe.orientation import cross_matrix
 from bough.errors import StateError, similar
 
 ORBIT = ("orbit.x", "orbit.y", "orbit.z", "orbit.vx", "orbit.vy", "orbit.vz")
-DUST = 1e-30                # relative to the largest in their row and column: entries of A that are zero except for rounding
+NEGLIGIBLE = 1e-30                # relative to the largest in their row and column: entries of A that are zero except for rounding
 STEADY = 1e-9               # relative to the terms that cancel in them: rates of change that count as zero
 
 
@@ -67,7 +67,7 @@ def deviations(model: CompiledModel, batch: Batch, outputs: Sequence[str]) -> De
     F[:nv, :nv], H = turning(model, batch)
     F[nv:2*nv, nv:2*nv] += H
     rates = np.concatenate([batch.v[0], found.rates.v[0], found.rates.wheels[0], found.rates.orbit[0]])
-    residual = left_over(model, batch, rates)
+    residual = unsteady_rates(model, batch, rates)
     if orbit:
         turn = cross_matrix(orbital_rate(batch.state.orbit[0]))
         for part in (slice(n - 6, n - 3), slice(n - 3, n)):
@@ -81,7 +81,7 @@ def orbital_rate(orbit: Floats) -> Floats:
     return np.cross(r, orbit[3:])/(r @ r)
 
 
-def left_over(model: CompiledModel, batch: Batch, rates: Floats) -> Floats:
+def unsteady_rates(model: CompiledModel, batch: Batch, rates: Floats) -> Floats:
     """x' in the rotating axes, without the coordinates, which follow the speeds.
 
     The velocity of a free root rotates with it; that of the mass center is common to all."""
@@ -220,7 +220,7 @@ def assembled(whole: Deviations, states: States, measured: Shown, entries: Seque
     model, batch, P, E = whole.model, whole.batch, states.rows, states.lift
     names, units, controls = control_names(model), control_units(model), batch.inputs.controls[0]
     residual = P @ whole.residual
-    A = without_dust(P @ whole.F @ E)
+    A = without_negligible(P @ whole.F @ E)
     if unsteady(whole):
         moving = (P @ whole.rates)[:len(states.reduction.independent)]
         residual[:len(moving)] = moving
@@ -233,10 +233,10 @@ def assembled(whole: Deviations, states: States, measured: Shown, entries: Seque
                         residual_scale=np.abs(A).sum(axis=1) + np.abs(P @ whole.rates) + gravity_size(model), point=point)
 
 
-def without_dust(A: Floats) -> Floats:
+def without_negligible(A: Floats) -> Floats:
     """A with negligible entries set to zero, relative to both row and column: balancing in eigensolvers would enlarge them."""
     sizes = np.abs(A)
-    return np.where(sizes < DUST*np.minimum(sizes.max(axis=0, initial=0.0), sizes.max(axis=1, initial=0.0)[:, None]), 0.0, A)
+    return np.where(sizes < NEGLIGIBLE*np.minimum(sizes.max(axis=0, initial=0.0), sizes.max(axis=1, initial=0.0)[:, None]), 0.0, A)
 
 
 def gravity_size(model: CompiledModel) -> float:

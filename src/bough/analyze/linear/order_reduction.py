@@ -55,14 +55,14 @@ def _with_full_rows(A: Floats, B: Floats, C: Floats, D: Floats, tolerance: float
         if rank == len(D):
             break
         D, C = (U.T @ D)[:rank], U.T @ C
-        seen, C = C[rank:], C[:rank]                        # rows of C alone, which must stay zero
+        direct, C = C[rank:], C[:rank]                        # rows of C alone, which must stay zero
         if not len(A):
             break
-        _, s, Vt = linalg.svd(seen)
+        _, s, Vt = linalg.svd(direct)
         rho = int((s > tolerance).sum())
         if rho == 0:
             break
-        V = np.vstack([Vt[rho:], Vt[:rho]]).T               # seen V = [0 S]
+        V = np.vstack([Vt[rho:], Vt[:rho]]).T               # direct V = [0 S]
         n = len(A) - rho
         A, B, C = V.T @ A @ V, V.T @ B, C @ V
         C, D = np.vstack([C[:, :n], A[n:, :n]]), np.vstack([D, B[n:]])

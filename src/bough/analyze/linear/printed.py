@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bough.analyze.linear.evaluate import continuous_values
+
 if TYPE_CHECKING:
     from bough.analyze.linear.linear_system import LinearSystem
 
@@ -52,10 +54,9 @@ def _left_over(system: LinearSystem) -> Iterator[str]:
     yield f"no equilibrium: left over are {', '.join(worst)}; A and B hold for deviations from the motion through this state"
 
 
-def modes_of(system: LinearSystem) -> tuple[NDArray[np.complex128], int]:
+def oscillations(system: LinearSystem) -> tuple[NDArray[np.complex128], int]:
     """The nonzero continuous eigenvalues, one of each pair, from slow to fast; and the number of zeros."""
-    poles = system.poles()
-    s = poles if system.dt is None else np.log(poles.astype(complex)) / system.dt
+    s = continuous_values(system.poles(), system.dt)
     zero = np.abs(s) <= ZERO * np.abs(s).max(initial=0.0)
     kept = s[~zero]
     kept = kept[kept.imag >= 0.0]
@@ -63,7 +64,7 @@ def modes_of(system: LinearSystem) -> tuple[NDArray[np.complex128], int]:
 
 
 def _poles(system: LinearSystem) -> Iterator[str]:
-    modes, zeros = modes_of(system)
+    modes, zeros = oscillations(system)
     if zeros:
         yield f"{zeros} poles at zero: motion without stiffness"
     if not len(modes):

@@ -8,9 +8,10 @@ import numpy as np
 from scipy import linalg
 from scipy.optimize import brentq
 
+from bough.analyze.linear.evaluate import TURN, continuous_values
 from bough.analyze.linear.family import Maker, maker
 from bough.analyze.linear.linear_system import LinearSystem
-from bough.analyze.linear.tracking import TURN, ZERO
+from bough.analyze.linear.tracking import ZERO
 from bough.errors import StateError
 
 if TYPE_CHECKING:
@@ -22,20 +23,19 @@ class StabilityBoundary(NamedTuple):
     """The stability boundary of a system: the parameter value, the eigenvalue that crosses [1/s], and the dominant state."""
     value: float
     eigenvalue: complex
-    kind: str                           # "divergence": a real one; "flutter": a swing
+    kind: str                           # "divergence": a real one; "flutter": an oscillation
     state: str
     parameter: str
 
     def __str__(self) -> str:
-        swing = f" at {abs(self.eigenvalue.imag) / TURN:.5g} Hz" if self.kind == "flutter" else ""
-        return f"{self.kind}{swing} from {self.parameter} = {self.value:.8g} on, most in {self.state}"
+        frequency = f" at {abs(self.eigenvalue.imag) / TURN:.5g} Hz" if self.kind == "flutter" else ""
+        return f"{self.kind}{frequency} from {self.parameter} = {self.value:.8g} on, most in {self.state}"
 
 
 def growth(system: LinearSystem) -> tuple[float, complex, int]:
     """The largest real part, its eigenvalue, and the dominant state of its vector."""
     values, right = linalg.eig(system.A)
-    if system.dt is not None:
-        values = np.log(values.astype(complex)) / system.dt
+    values = continuous_values(values, system.dt)
     k = int(np.lexsort((-values.imag, -values.real.round(14)))[0])
     return float(values.real.max()), complex(values[k]), int(np.argmax(np.abs(right[:, k])))
 
@@ -91,7 +91,7 @@ def _crossed(function: Callable[[float], float], low: float, high: float) -> flo
 
 
 def _boundary_at(make: Maker, value: float, beyond: float, name: str) -> StabilityBoundary:
-    """What crosses, seen a little beyond the border, where it stands out."""
+    """The eigenvalue that crosses, evaluated slightly beyond the boundary, where it is the largest."""
     system = make(value + 1e-6 * (beyond - value))
     _, eigenvalue, state = growth(system)
     still = abs(eigenvalue.imag) < ZERO * float(np.abs(system.poles()).max(initial=0.0))

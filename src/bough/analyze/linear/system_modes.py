@@ -171,13 +171,7 @@ class Modes:
                 "balanced": balanced} | ({} if balanced else {"left_over": left})
 
     def plot(self, path: str | PathLike[str] | None = None) -> Figure:
-        """Draw the eigenvalues and the participation in each mode.
-
-        Parameters
-        ----------
-        path
-            Where the figure is written, if given.
-        """
+        """Draw the eigenvalues and the participation in each mode; written to a file if a path is given."""
         return bough.plot_modes(self, path)
 
     def view(self, mode: int, path: str | PathLike[str] | None = None, *, amplitude: float | None = None, frames: int = 60,
@@ -196,10 +190,6 @@ class Modes:
             In a period.
         open
             Whether to open it in the browser.
-
-        Returns
-        -------
-        Replay
         """
         return bough.view_mode(self, self._number(mode) + 1, path, amplitude=amplitude, frames=frames, open=open)
 
@@ -340,15 +330,20 @@ def rigid_motions(A: Floats, scale: Floats, lift: Floats) -> int:
 def joint_shares(model: CompiledModel, M: Floats, shapes: Complexes) -> dict[str, Floats]:
     """By joint, and for the modes of each flexible body: kinetic energy of its own motion, relative to the sum of all."""
     owners = [name.rpartition(".")[0] for name in model.names.v]
-    modal = np.zeros(model.nv, dtype=bool)
-    for body in model.system.bodies.values():
-        modal[model.mode_places(body.name)[1]] = True
-    keys = [f"{owner} bending" if bends else owner for owner, bends in zip(owners, modal, strict=True)]
+    keys = [f"{owner} bending" if modal else owner for owner, modal in zip(owners, modal_speeds(model), strict=True)]
     found: dict[str, Floats] = {}
     for key in dict.fromkeys(keys):
         own = np.array([each == key for each in keys])
         found[key] = np.einsum("im,ij,jm->m", shapes[own].conj(), M[np.ix_(own, own)], shapes[own]).real
     return shares(found)
+
+
+def modal_speeds(model: CompiledModel) -> NDArray[np.bool_]:
+    """(nv,): which entries of v are modal rates."""
+    found = np.zeros(model.nv, dtype=bool)
+    for body in model.system.bodies.values():
+        found[model.mode_places(body.name)[1]] = True
+    return found
 
 
 def body_shares(model: CompiledModel, q: Floats, speeds: Complexes) -> dict[str, Floats]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bough.analyze.bodies import bodies_in
 from bough.analyze.equations_of_motion import mass_matrices
-from bough.analyze.loop_constraints import approach, moved, named_speeds, open_loops
+from bough.analyze.loop_constraints import approach, changing_places, moved, named_speeds, open_loops, rank_from
 from bough.analyze.loop_rows import ACCELERATION, POSITION, SPEED, loop_terms, row_slices
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
@@ -29,7 +29,7 @@ from bough.errors import StateError
 
 OPEN = 1e-7                 # relative to the size of a loop: a gap, or gap rate, for which a state is rejected
 BESIDE = 0.02               # rad or m: distance of nearby positions at which the rank of loops is compared
-STENCIL = ((1, 0.75), (2, -0.15), (3, 1.0/60.0))    # f' h from f(h) - f(-h), f(2 h) - f(-2 h), ...: sixth order
+STENCIL = ((1, 0.75), (-1, -0.75), (2, -0.15), (-2, 0.15), (3, 1.0/60.0), (-3, -1.0/60.0))      # f' h, sixth order
 STEP = 1e-2
 
 
@@ -101,10 +101,8 @@ def turning(model: CompiledModel, batch: Batch) -> tuple[Floats, Floats]:
 def bracket(model: CompiledModel, d: Floats, v: Floats) -> Floats:
     """(..., nv): the commutator of rotations, d x v where a joint has a quaternion, else zero."""
     found = np.zeros(np.broadcast_shapes(d.shape, v.shape))
-    for body in model.system.bodies.values():
-        if body.joint.spherical:
-            at = model.places[body.name][1] + len(body.joint.translations)
-            found[..., at:at + 3] = np.cross(d[..., at:at + 3], v[..., at:at + 3])
+    for _, at in changing_places(model)[1]:
+        found[..., at:at + 3] = np.cross(d[..., at:at + 3], v[..., at:at + 3])
     return found
 
 
@@ -175,9 +173,8 @@ def center_rates_along(model: CompiledModel, batch: Batch, d: Floats) -> Floats:
     if v.any() and d.shape[1]:
         scale = STEP/np.abs(d).max(axis=0)
         for times, weight in STENCIL:
-            for sign in (1.0, -1.0):
-                q = np.array([moved(model, batch.q[0], sign*times*each) for each in (scale*d).T])
-                found += weight*sign*center_velocity(model, q, np.tile(v, (len(q), 1))).T/scale
+            q = np.array([moved(model, batch.q[0], times*each) for each in (scale*d).T])
+            found += weight*center_velocity(model, q, np.tile(v, (len(q), 1))).T/scale
     return found
 
 
@@ -188,10 +185,8 @@ def center_velocity(model: CompiledModel, q: Floats, v: Floats) -> Floats:
 
 
 def rank_of(rows: Floats) -> int:
-    """The number of independent rows, by the criterion of `loop_constraints.freedom_of`."""
-    sizes = np.linalg.svd(rows, compute_uv=False)
-    largest = sizes.max(initial=0.0)
-    return int((sizes > np.sqrt(REDUNDANT)*largest).sum()) if largest > 1e-9 else 0
+    """The number of independent rows."""
+    return rank_from(np.linalg.svd(rows, compute_uv=False))
 
 
 def choose_dependent(model: CompiledModel, batch: Batch, rows: Floats, rank: int, wanted: Sequence[str] | None) -> NDArray[np.intp]:

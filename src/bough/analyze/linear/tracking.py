@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 from scipy.optimize import linear_sum_assignment
 
+from bough.analyze.linear.evaluate import TURN, continuous_values
 from bough.analyze.linear.family import Maker, maker
 from bough.analyze.linear.linear_system import Complexes, Floats, LinearSystem
 from bough.errors import StateError
@@ -24,39 +25,37 @@ if TYPE_CHECKING:
 ZERO = 1e-6                             # relative to the largest eigenvalue: smaller ones are rigid-body motion, not modes
 SURE = 0.8                              # correlation above which modes are identified
 DEPTH = 8                               # bisections of a step in which modes change too much
-TURN = 2.0 * np.pi
 
 
-class Modes(NamedTuple):
+class ModeVectors(NamedTuple):
     """Eigenvalues with an imaginary part >= 0, and their right and left vectors as columns, scaled so that left* right = 1."""
     values: Complexes
     right: Complexes
     left: Complexes
 
 
-def modes_of(system: LinearSystem) -> Modes:
+def mode_vectors(system: LinearSystem) -> ModeVectors:
     """The modes of a system; for a discrete one, those of the equivalent continuous system."""
     if not len(system.A):
         raise StateError(f"linear system {system.name!r} has no states, so no modes; let something in it move")
     values, left, right = linalg.eig(system.A, left=True)
-    if system.dt is not None:
-        values = np.log(values.astype(complex)) / system.dt
+    values = continuous_values(values, system.dt)
     size = np.abs(values)
     kept = (size > ZERO * size.max(initial=0.0)) & (values.imag >= 0.0)
     order = np.flatnonzero(kept)[np.lexsort((values[kept].real, values[kept].imag))]
     values, left, right = values[order], left[:, order], right[:, order]
     scale = (left.conj() * right).sum(axis=0)
-    return Modes(values.astype(complex), right, left / np.where(scale == 0, 1.0, scale).conj())
+    return ModeVectors(values, right, left / np.where(scale == 0, 1.0, scale).conj())
 
 
-def correlation(one: Modes, other: Modes) -> Floats:
+def correlation(one: ModeVectors, other: ModeVectors) -> Floats:
     """|l_i* r'_j  l'_j* r_i|^(1/2): one for an unchanged mode, zero for two modes of the same system. It does not depend on the
     scaling of vectors or states, and also holds for shapes that damping and gyroscopic forces make non-orthogonal [B 46]."""
     there, back = one.left.conj().T @ other.right, other.left.conj().T @ one.right
     return np.sqrt(np.abs(there * back.T))
 
 
-def same(one: Modes, other: Modes) -> tuple[NDArray[np.intp], NDArray[np.intp], float]:
+def same(one: ModeVectors, other: ModeVectors) -> tuple[NDArray[np.intp], NDArray[np.intp], float]:
     """Pairs of modes of two systems, and the correlation of the least certain pair. For modes with (almost) the same eigenvalue,
     the correlation of their subspaces counts."""
     if not len(one.values) or not len(other.values):
@@ -72,13 +71,13 @@ def same(one: Modes, other: Modes) -> tuple[NDArray[np.intp], NDArray[np.intp], 
     return rows, columns, sure
 
 
-def follow(make: Maker, low: tuple[float, Modes], high: tuple[float, Modes], depth: int = DEPTH) -> dict[int, int]:
+def follow(make: Maker, low: tuple[float, ModeVectors], high: tuple[float, ModeVectors], depth: int = DEPTH) -> dict[int, int]:
     """Pairs of modes at two parameter values, with intermediate values until all pairs are certain, up to a depth."""
     rows, columns, sure = same(low[1], high[1])
     if depth == 0 or (sure >= SURE and len(low[1].values) == len(high[1].values)):
         return dict(zip(rows.tolist(), columns.tolist(), strict=True))
     middle = 0.5 * (low[0] + high[0])
-    between = (middle, modes_of(make(middle)))
+    between = (middle, mode_vectors(make(middle)))
     first, second = follow(make, low, between, depth - 1), follow(make, between, high, depth - 1)
     return {i: second[j] for i, j in first.items() if j in second}
 
@@ -210,7 +209,7 @@ def campbell(source: Maker | CompiledModel, values: ArrayLike, *, parameter: str
         if system.states != systems[0].states:
             raise StateError(f"at {name} = {value:g} the states are not those at {points[0]:g}: {len(system.states)} and "
                              f"{len(systems[0].states)}; give independent=[...], so that all have the same")
-    found = [modes_of(system) for system in systems]
+    found = [mode_vectors(system) for system in systems]
     tracks = _joined(make, points, found)
     eigenvalues = np.full((len(points), len(tracks)), np.nan, complex)
     shapes = np.full((len(points), len(tracks), len(systems[0].states)), np.nan, complex)
@@ -263,7 +262,7 @@ def root_locus(source: Maker | CompiledModel | LinearSystem, values: ArrayLike, 
     return campbell(closed, values, parameter=parameter or "gain", unit=unit, **options)
 
 
-def _joined(make: Maker, points: Floats, found: list[Modes]) -> list[dict[int, int]]:
+def _joined(make: Maker, points: Floats, found: list[ModeVectors]) -> list[dict[int, int]]:
     """Tracks: {number of the value: mode there}."""
     tracks = [{0: mode} for mode in range(len(found[0].values))]
     for k in range(len(points) - 1):

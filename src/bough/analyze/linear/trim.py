@@ -41,7 +41,7 @@ SETTLED = 1e-6                          # relative to its initial value: |r| at 
 BALANCED = 1e-9                         # relative to the terms that cancel in them: accelerations that count as zero
 DAMPED = (0.0, 1e-8, 1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e4)       # relative to the largest singular value squared
 SHARES = (1.0, 0.5, 0.25)               # of an undamped step
-UNSEEN = 1e-11                          # relative singular value of directions without effect
+NO_EFFECT = 1e-11                          # relative singular value of directions without effect
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Problem:
         return a
 
     def residual(self, place: Place) -> Floats:
-        """(free,) accelerations that are left over."""
+        """(free,) unbalanced accelerations."""
         model, batch = self.at(place)
         return (forward(model, batch, "order-n").v[0] - self.steady(place))[self.free]
 
@@ -199,7 +199,7 @@ def holding_forces(problem: Problem, r: Floats, of_e: Floats) -> Floats:
     held = ~problem.loose[problem.free]
     if not of_e.shape[1]:
         return np.zeros(0)
-    return np.asarray(np.linalg.lstsq(of_e[held], -r[held], rcond=UNSEEN)[0], float)
+    return np.asarray(np.linalg.lstsq(of_e[held], -r[held], rcond=NO_EFFECT)[0], float)
 
 
 def held_by(problem: Problem, place: Place) -> Place:
@@ -233,11 +233,11 @@ def better(problem: Problem, place: Place, linear: tuple[Floats, Floats, Floats,
     """The first of the shortened and damped steps that reduces |r|; None if none does."""
     N, columns, sizes, r = linear
     left, values, right = np.linalg.svd(columns, full_matrices=False)
-    seen = values > UNSEEN*values.max(initial=0.0)
+    effective = values > NO_EFFECT*values.max(initial=0.0)
     size = float(np.linalg.norm(r))
     for damping in DAMPED:
         with np.errstate(divide="ignore", invalid="ignore"):
-            factors = np.where(seen, values/(values**2 + damping*values.max(initial=0.0)**2), 0.0)
+            factors = np.where(effective, values/(values**2 + damping*values.max(initial=0.0)**2), 0.0)
         step = -(right.T @ (factors*(left.T @ r)))/sizes
         for share in SHARES if damping == 0.0 else (1.0,):
             trial = problem.moved(place, share*(N @ step[:N.shape[1]]), share*step[N.shape[1]:])

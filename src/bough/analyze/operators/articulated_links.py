@@ -44,8 +44,8 @@ def own_count(link: Link, H: Floats) -> int:
     """The number of leading coordinates that are also speeds and do not act on the inner link."""
     if link.Phi[:, 0].any():
         return 0
-    felt = np.flatnonzero(link.Phi.any(axis=0))
-    u = int(felt[0]) if len(felt) else link.size
+    transmitted = np.flatnonzero(link.Phi.any(axis=0))
+    u = int(transmitted[0]) if len(transmitted) else link.size
     return u if len(H) >= u and (H[:, :u] == np.eye(len(H), u)).all() else 0
 
 

@@ -13,7 +13,7 @@ from bough.analyze.impulse import at_rest
 from bough.analyze.operators import state_links
 from bough.analyze.operators.articulated_links import Articulated, articulate
 from bough.analyze.operators.operator import Chains, Operator, Space, block_diagonal, identity
-from bough.analyze.operators.state_links import Link, Links, Point, Split, links_of
+from bough.analyze.operators.state_links import Links, Point, Split, links_of
 from bough.analyze.singular_joints import first_singular, message
 from bough.compile.batch import Batch, array
 from bough.compile.compiled_model import CompiledModel
@@ -78,7 +78,7 @@ class Operators:
     """
 
     def __init__(self, model: CompiledModel, batch: Batch, links: Links, form: str = PARTITIONED):
-        self.model, self.links, self.form, self._batch = model, links, form, batch
+        self.model, self.links, self.form, self._batch, self._each = model, links, form, batch, links.links
         self.q, self.v = batch.q[0], batch.v[0]
         self.free = model.free
         sizes, names, nv = [link.size for link in links.links], model.names.v, model.nv
@@ -90,10 +90,6 @@ class Operators:
         number = np.cumsum(self.free) - 1                       # of each speed among the free ones
         self._free_rows = [self.free[link.speeds] for link in links.links]
         self._free_speeds = [number[link.speeds[rows]] for link, rows in zip(links.links, self._free_rows, strict=True)]
-
-    @property
-    def _each(self) -> tuple[Link, ...]:
-        return self.links.links
 
     # ---- Newton-Euler ------------------------------------------------------------------------------------------------
     @cached_property
@@ -147,6 +143,9 @@ class Operators:
     def _on_links(self, name: str, blocks: Sequence[Floats], how: str) -> Operator:
         return block_diagonal(name, self.link_space, self.link_space, blocks, self._places, self._places, how)
 
+    def _on_speeds(self, name: str, blocks: Sequence[Floats], how: str) -> Operator:
+        return block_diagonal(name, self.free_space, self.free_space, blocks, self._free_speeds, self._free_speeds, how)
+
     # ---- articulated bodies: the Riccati recursion --------------------------------------------------------------------
     @cached_property
     def articulated(self) -> Articulated:
@@ -169,13 +168,11 @@ class Operators:
     @cached_property
     def D(self) -> Operator:
         """H P H*: articulated inertias along the hinges [JR 52]."""
-        return block_diagonal("D", self.free_space, self.free_space, self.articulated.D, self._free_speeds, self._free_speeds,
-                              "articulated inertias along the hinges, a block a link")
+        return self._on_speeds("D", self.articulated.D, "articulated inertias along the hinges, a block a link")
 
     @cached_property
     def D_inverse(self) -> Operator:
-        return block_diagonal("D^-1", self.free_space, self.free_space, self.articulated.D_inverse, self._free_speeds,
-                              self._free_speeds, "a block a link")
+        return self._on_speeds("D^-1", self.articulated.D_inverse, "a block a link")
 
     @cached_property
     def G(self) -> Operator:
@@ -311,14 +308,12 @@ class Operators:
     # ---- other partitions --------------------------------------------------------------------------------------------------
     def whole(self) -> "Operators":
         """The same state with joints kept whole: a link for each body, with all speeds of its joint and its modes [JR 58]."""
-        return self._with(state_links.whole_joints(self.links), "whole joints")
+        return Operators(self.model, self._batch, state_links.whole_joints(self.links), "whole joints")
 
     def split(self, body: str, split: Split) -> "Operators":
         """The same state with the whole link of a body split as `split` says; rejected by name if the two would differ."""
-        return self._with(state_links.split_link(self.whole().links, self.model.names.v, body, split), f"'{body}' split")
-
-    def _with(self, links: Links, form: str) -> "Operators":
-        return Operators(self.model, self._batch, links, form)
+        links = state_links.split_link(self.whole().links, self.model.names.v, body, split)
+        return Operators(self.model, self._batch, links, f"'{body}' split")
 
     def __repr__(self) -> str:
         held = f", {self.model.nv - self.free.sum()} held" if not self.free.all() else ""

@@ -95,7 +95,7 @@ def length(hinge: Hinge) -> int:
 
 
 def shift(r: Floats) -> Floats:
-    """phi(r): a wrench at r, seen from the origin."""
+    """phi(r): transfers a wrench at r to the origin."""
     phi = np.eye(6)
     phi[:3, 3:] = cross_matrix(r)
     return phi
@@ -329,12 +329,12 @@ def point_forces(model: CompiledModel, links: Links, space: Space, points: Seque
     steps, names, slices = list[tuple[Place, Place, Floats]](), [], links.slices
     for i, point in enumerate(points):
         body, node, place = checked(model, point)
-        seat = links.parts.attachments[body] if node is None else links.parts.attachment(body, node)
+        attachment = links.parts.attachments[body] if node is None else links.parts.attachment(body, node)
         names.append(str(point))
-        if seat.hinge:
-            link = links.links[seat.hinge - 1]
-            arm = link.attitude @ (seat.at[0] + seat.turn @ place)
-            steps.append((slices[seat.hinge - 1], slice(6*i, 6*i + 6), shift(arm)))
+        if attachment.hinge:
+            link = links.links[attachment.hinge - 1]
+            arm = link.attitude @ (attachment.at[0] + attachment.turn @ place)
+            steps.append((slices[attachment.hinge - 1], slice(6*i, 6*i + 6), shift(arm)))
 
     at = Space("point", tuple(names), tuple(range(0, 6*len(points) + 1, 6)))
     return of_blocks("S", space, at, steps, "wrenches at points, as forces on links")
