@@ -5,7 +5,9 @@ source are different: adding 0 and multiplying by 1 or -1 are not counted, since
 """
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import total_ordering
+from operator import add, mul
 from typing import Any
 
 import numpy as np
@@ -49,29 +51,21 @@ class Counted:
     def __init__(self, value: float) -> None:
         self.value = value
 
-    def __mul__(self, other: Any) -> Any:
-        if isinstance(other, Counted):
-            TALLY.now[MULTIPLICATION] += 1
-            return Counted(self.value*other.value)
+    def _with(self, other: Any, kind: int, neutral: float, operation: Callable[[float, float], float]) -> Any:
+        """A product or a sum; with a constant of the source it is not counted if the constant is neutral, up to its sign."""
         if isinstance(other, np.ndarray):
             return NotImplemented
-        if abs(other) != 1.0:
-            TALLY.now[MULTIPLICATION] += 1
-        return Counted(self.value*float(other))
+        if isinstance(other, Counted) or abs(other) != neutral:
+            TALLY.now[kind] += 1
+        return Counted(operation(self.value, float(other)))
 
-    __rmul__ = __mul__
+    def __mul__(self, other: Any) -> Any:
+        return self._with(other, MULTIPLICATION, 1.0, mul)
 
     def __add__(self, other: Any) -> Any:
-        if isinstance(other, Counted):
-            TALLY.now[ADDITION] += 1
-            return Counted(self.value + other.value)
-        if isinstance(other, np.ndarray):
-            return NotImplemented
-        if other != 0.0:
-            TALLY.now[ADDITION] += 1
-        return Counted(self.value + float(other))
+        return self._with(other, ADDITION, 0.0, add)
 
-    __radd__ = __add__
+    __rmul__, __radd__ = __mul__, __add__
 
     def __neg__(self) -> Counted:
         return Counted(-self.value)
