@@ -43,7 +43,7 @@ from bough.sweeps import fields as f
 
 Wrenches = list[tuple[Frames, Floats, Floats]]      # where each acts, moment, force: (states, 3), world axes
 REACH = 1e-3                # rad or m: how far a step of the differences moves the fastest coordinate
-SHARE = 1e-6                # of its terms: what a balance may leave; the differences themselves leave 1e-11
+SHARE = 1e-6                # tolerated residual of a balance, relative to its terms; the differences alone leave 1e-11
 ROUNDING = 100*np.finfo(float).eps
 STILL = 1e-6                # m/s^2: with SHARE, accelerations of a system at rest that count for nothing
 
@@ -291,7 +291,7 @@ class States:
         return np.einsum("br,br->b", multipliers, evaluate_loops(self.model, self.batch, SPEED)[0])
 
     def element_power(self) -> Floats:
-        """Of what force elements exert, beyond the rate at which they give off their potential energy: of dampers, drag, ..."""
+        """Of the loads of force elements, without the rate of their potential energy: of dampers, drag, ..."""
         chosen = [j for j, element in enumerate(self.system.elements.values()) if element.nonconservative_effects()]
         if not chosen:
             return np.zeros(self.n)

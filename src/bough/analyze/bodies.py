@@ -58,7 +58,7 @@ class Bodies:
     acceleration: Floats    # (batch, bodies, 6)     [angular, linear]
     frames: Frames              # of the mass: a rigid body's own frame, the body frame that a flexible one deforms in
     nodes: dict[str, Frames]  # of the nodes of each flexible body, in the order of its nodes
-    elements: Floats        # (batch, elements, ELEMENT_OUT)  what force elements exert, see sweeps.records
+    elements: Floats        # (batch, elements, ELEMENT_OUT)  loads of force elements, see sweeps.records
 
     def node(self, body: str, node: str) -> Frames:
         """A node of a flexible body: arrays (batch, ...)."""
@@ -146,7 +146,7 @@ class Bodies:
 
     @cached_property
     def wheel_carriers(self) -> Frames:
-        """Of what carries the wheels: bodies, or nodes of flexible ones."""
+        """Frames that carry the wheels: of bodies, or of nodes of flexible ones."""
         frames = [self.place(wheel.body, wheel.node) for wheel in self.model.system.wheels.values()]
         return Frames(*(np.stack(arrays, axis=1) for arrays in zip(*frames, strict=True)))
 

@@ -1,4 +1,4 @@
-"""Loads through the joints and loops of a cut, and what the dynamics leaves undetermined of them."""
+"""Loads through the joints and loops of a cut, and their undetermined components."""
 from dataclasses import dataclass
 from typing import Any
 

@@ -27,7 +27,7 @@ def driving_torques(model: CompiledModel, batch: Batch, a: Floats, driven: Seque
     scale = np.abs(needed).max(axis=1, initial=0.0, keepdims=True)
     if model.constrained:
         J = allowed_rows(model, batch, a)
-        held = RowSpace.of(J[:, :, idle])                                   # what the loops must provide along undriven coordinates
+        held = RowSpace.of(J[:, :, idle])                                   # loop forces along undriven coordinates
         forces = held.least(needed[:, idle])
         needed, spare = needed - transposed(J, forces), held.void           # combinations of rows without effect on these
         rest = RowSpace.of(np.einsum("bjn,bjv->bnv", spare, J)).least(needed)

@@ -103,7 +103,7 @@ def forward(model: CompiledModel, batch: Batch, dynamics: str = "auto") -> Accel
 
 
 def check_finite(model: CompiledModel, batch: Batch, out: Floats) -> None:
-    """Raise if infinite or suspiciously large accelerations come from a joint that moves nothing here."""
+    """Raise if infinite or suspiciously large accelerations come from a joint without inertia along its motion."""
     if not (np.abs(out) < sweeps.calls.SUSPECT).all():
         analyze.singular_joints.explain_accelerations(model, batch, out)
 
@@ -156,7 +156,7 @@ def prepare_mass_matrix(model: CompiledModel) -> Prepared:
 
 
 def mass_matrix_at(model: CompiledModel, q: Floats) -> Floats:
-    """(nv, nv) of one position that is known to be right; to be used before the next one is asked for."""
+    """(nv, nv) of one position, without checks; valid until the next call."""
     ready = model.ready(prepare_mass_matrix)
     M: Floats = ready.answer if ready.solves(q) else mass_matrices(model, model.batch_at(q))[0]
     return M

@@ -48,7 +48,7 @@ class Jump:
 
 
 def jump(model: CompiledModel, x: Floats, t: float, report: bool = True) -> Jump | None:
-    """Let the speeds of one state x jump, in place, to what the model now holds; None if nothing jumps, or nobody asks for more.
+    """Let the speeds of one state x jump, in place, to those that the model now holds; None if nothing jumps, or without `report`.
 
     M dv = J^T impulses, with dv given for held coordinates: the dynamics of the system at rest, without loads."""
     state, given = model.state(x), model.state(x[None].copy())
@@ -139,7 +139,7 @@ def kinetic_energy(model: CompiledModel, x: Floats) -> float:
 
 
 def impulses(model: CompiledModel, q: Floats, dv: Floats) -> Floats:
-    """(nv,): along each speed, what changes the speeds by dv; less what loops give."""
+    """(nv,): impulses along each speed that change the speeds by dv, minus those through loops."""
     batch = model.batch_at(q)
     needed = inverse(model, batch, dv[None].copy()) - inverse(model, batch, np.zeros((1, model.nv)))
     return balancing_forces(model, batch, needed)[1][0]

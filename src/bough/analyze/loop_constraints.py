@@ -108,7 +108,7 @@ class Freedom:
 
 
 def freedom_at(model: CompiledModel, q: ArrayLike) -> Freedom:
-    """Degrees of freedom at a position, and what is redundant there."""
+    """Degrees of freedom and redundant equations at a position."""
     batch, closures = model.batch(q), model.tables.fronts.closures
     if not batch.single:
         raise StateError(f"q has shape {np.shape(q)}; the freedom is that of one position: give {model.nq} numbers")
@@ -155,7 +155,7 @@ def idle_loops(model: CompiledModel) -> list[str]:
 CLOSED = 1e-12              # of the size of a loop (at least of a meter): a gap that counts as closed
 ROUNDING = 16*np.finfo(float).eps   # of the size (at most of a meter): no change lessens it; no mass matrix is needed, nor compiled
 STEPS = 60                  # that assembly may take
-STIFF_TIME = 1.0            # s: in which strain counts as kinetic energy in what assembly changes least
+STIFF_TIME = 1.0            # s: weight of strain in the quadratic form that assembly minimizes, M + K STIFF_TIME^2
 BESIDE = (0.03, 0.1, 0.3)           # rad or m: how far from the given position assembly starts if it fails there
 SHARES = [0.5**i for i in range(12)]        # of a step of it, tried one after the other
 
@@ -234,7 +234,7 @@ def approach(model: CompiledModel, q: Floats, free: NDArray[np.bool_]) -> tuple[
         if largest <= ROUNDING*min(1.0, size):
             break
         change = least_change(model, q, J, -gap, free)
-        closed = largest <= CLOSED*max(1.0, size)                           # what is left is rounding
+        closed = largest <= CLOSED*max(1.0, size)                           # the remaining gap is rounding
         for share in SHARES[:1] if closed else SHARES:
             trial = moved(model, q, share*change)
             trial_gap, trial_J = gaps_at(model, trial)

@@ -1,4 +1,4 @@
-"""From a name to a number of a description: routes through bodies, joints, parts, and what is inside them.
+"""From a name to a number of a description: routes through bodies, joints, parts and their contents.
 
 "boom.mass", "arm.ry.stiffness", "push.force.scale" (a time table's values), "arm.motion.to", "deploy.do[0].motion.duration",
 "pin.a.at[2]", "gear.terms.motor".  In addition to the fields of a description, derived numbers change several fields at once:

@@ -66,7 +66,7 @@ def named(system: System, name: str) -> Parameter:
 
 
 def changed_system(system: System, changes: Mapping[str, ArrayLike]) -> System:
-    """The system with other numbers, each checked as if it had been described so."""
+    """The system with other numbers, with the checks of a description."""
     for name, value in changes.items():
         found, given = named(system, name), np.asarray(value, float)
         if given.size != found.value.size and given.size != 1:

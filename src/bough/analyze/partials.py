@@ -23,7 +23,7 @@ MANY = 48                   # speeds beyond which the columns of four states no 
 
 
 def applies(model: CompiledModel, batch: Batch) -> bool:
-    """Whether the states are those of a tree on which nothing acts but torques, springs and dampers of joints."""
+    """Whether the model is a tree whose only loads are gravity and the torques, springs and dampers of joints."""
     return not (batch.tables.features.loops or model.holds or model.nw or batch.tables.size(f.HAS_LOADS) or model.layout.law_states)
 
 

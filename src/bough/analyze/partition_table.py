@@ -11,7 +11,7 @@ KINDS = {WELD: "weld", REVOLUTE: "revolute", PRISMATIC: "prismatic", SPHERICAL: 
 
 
 def link_name(speeds: Sequence[str], hinge: Hinge) -> str:
-    """The coordinate of a hinge that has one; else its body and what it is."""
+    """The coordinate of a hinge, if it has one, otherwise its body and kind."""
     if hinge.kind in (REVOLUTE, PRISMATIC):
         return speeds[hinge.v]
     return f"{hinge.joint}.{hinge.node or KINDS[hinge.kind]}"

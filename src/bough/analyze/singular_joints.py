@@ -1,4 +1,4 @@
-"""Which joint makes the mass matrix singular, and what to do about it."""
+"""The joint that makes the mass matrix singular, and the remedy."""
 
 from collections.abc import Mapping
 

@@ -33,7 +33,7 @@ def roots_of(model: CompiledModel) -> list[tuple[int, int]]:
 
 
 def whole_motion(model: CompiledModel, x: Floats) -> WholeMotion:
-    """Of one state; all roots of the system are free, and tanks contain what the model has by default."""
+    """Of one state; all roots of the system are free, and tanks have the default masses of the model."""
     state, roots, motions = model.state(x), roots_of(model), np.zeros((6, model.nv))
     M, first = mass_matrix_at(model, state.q), x[roots[0][0]:][:3]
     rates, velocities = motions[:3], motions[3:]

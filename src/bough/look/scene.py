@@ -1,4 +1,4 @@
-"""A result as the data of a page: bodies and joints with what they look like, how all moves, loads, curves, events."""
+"""A result as the data of a page: shapes of bodies and joints, motion, loads, curves, events."""
 
 from collections import Counter
 from typing import Any

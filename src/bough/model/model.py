@@ -67,7 +67,7 @@ class Model(LinearCalls):
     -0.979366
     """
 
-    # ---- what is held, and parameters ------------------------------------------------------------------------
+    # ---- held coordinates, and parameters ------------------------------------------------------------------------
     def follow(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> tuple[Floats, Floats]:
         """The state with prescribed coordinates set to their values at the time t [s], and locked ones at rest."""
         batch = self.batch(q, v)

@@ -1,4 +1,4 @@
-"""Whether a system conserves its energy and momenta, so that a drift is an error of the integration; else, what changes them."""
+"""Effects that change the energy or the momenta of a system; without them, a drift is an error of the integration."""
 from __future__ import annotations
 
 from bough.analyze.deformed_masses import linearized

@@ -272,7 +272,7 @@ def pack_meshes(system: System) -> str:
 
 
 def read_system(text: str, packed: str | None) -> System:
-    """The system of a YAML text, its meshes from what `pack_meshes` wrote."""
+    """The system of a YAML text, with the meshes that `pack_meshes` wrote."""
     if not isinstance(text, str):
         raise StateError(f"the system of the file is {text!r}; give a file as bough wrote it")
     data, triangles = read_yaml(text).data, json.loads(packed or "{}")

@@ -31,7 +31,7 @@ class Panel(NamedTuple):
     unit: str
     values: Array
     dashed: tuple[int, ...] = ()
-    log: bool = False  # a logarithmic axis, for what is never negative
+    log: bool = False  # a logarithmic axis, for nonnegative quantities
 
 
 class PanelRow(NamedTuple):

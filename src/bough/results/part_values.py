@@ -63,7 +63,7 @@ def _load_share(samples: Samples, friction: Friction) -> Array | float:
 
 
 def tank_flows(samples: Samples) -> Array:
-    """(rows, tanks): flow of the description and of inputs, zero for tanks that feed nothing."""
+    """(rows, tanks): flow of the description and of inputs, zero if a tank of the engine is empty."""
     model, inputs = samples.model, samples.inputs
     flows = np.array(described_inputs(model.tables, samples.rows.t)[:, model.input_layout.flows])
     names = list(model.system.tanks)

@@ -1,4 +1,4 @@
-"""The one table of what a result can hold: each name that `record` takes, with the variables of the dataset it stands for.
+"""The table of all quantities of results: each name that `record` accepts, with its variables of the dataset.
 
 `result.plot` takes the same names, or those of single variables.
 """

@@ -1,4 +1,4 @@
-"""The summary of a result: what was simulated, how the run went, conservation of energy and momentum, and the final state."""
+"""The summary of a result: the system, the method, the time it took, conservation of energy and momentum, and the final state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operation counts: what the sweeps multiply and add, counted while they run, and what a paper's formulas say."""
+"""Operation counts of the sweeps, counted while they run, to compare with the formulas of papers."""
 from bough.analyze.counting.counts import OperationCounts, Operations, count_operations
 
 __all__ = ["OperationCounts", "Operations", "count_operations"]

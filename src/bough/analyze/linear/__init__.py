@@ -1,4 +1,4 @@
-"""Linear systems by name, and what is made of them: frequency responses, margins, spectra, tracked modes, periodic systems."""
+"""Linear systems with named ports, and their analyses: frequency responses, margins, spectra, tracked modes, periodic systems."""
 from typing import TYPE_CHECKING
 
 from bough.analyze.linear.linear_system import LinearSystem, OperatingPoint

@@ -32,7 +32,7 @@ class Loop:
                 raise StateError(f"feedback: the controller has {n} {kind} ({', '.join(getattr(controller, kind))}) for "
                                  f"{len(places)} numbers of the system; name them one by one, as gyro.x")
         m, p = len(plant.inputs), len(plant.outputs)
-        self.links = np.zeros((m + len(self.read), p + len(self.driven)))       # (u, z) = links (y, w) + what comes from outside
+        self.links = np.zeros((m + len(self.read), p + len(self.driven)))       # (u, z) = links (y, w) + external inputs
         self.links[self.driven, p + np.arange(len(self.driven))] = sign
         self.links[m + np.arange(len(self.read)), self.read] = 1.0
 

@@ -141,7 +141,7 @@ def reduce(model: CompiledModel, batch: Batch, wanted: Sequence[str] | None = No
 
 
 def constraint_rows(model: CompiledModel, batch: Batch) -> tuple[Floats, Callable[[Floats], Floats]]:
-    """(rows, nv): J of what ties speeds together: closed loops and, in orbit, the fixed mass center; and the function that gives
+    """(rows, nv): J of all constraints on speeds: closed loops and, in orbit, the fixed mass center; and the function that gives
     D(J v)[d], (rows, m), for directions d (nv, m)."""
     parts, derivatives = [np.zeros((0, model.nv))], list[Callable[[Floats], Floats]]()
     if model.constrained:

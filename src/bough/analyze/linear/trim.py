@@ -128,7 +128,7 @@ class Problem:
         return along[:, :nv], along[:, nv:]
 
     def closing(self, q: Floats, weights: Floats) -> Floats:
-        """(nv, m): directions that move what is loose and keep loops closed, N' M N = 1."""
+        """(nv, m): directions of the coordinates that may change, with loops kept closed, N' M N = 1."""
         loose, found = np.flatnonzero(self.loose), np.zeros((self.model.nv, int(self.loose.sum())))
         basis = np.eye(len(loose))
         if self.model.constrained:
