@@ -4,9 +4,10 @@ The cache directory is named after a hash of all compiled sources, since a kerne
 starts a new directory.  The files are pickles, which run code when loaded, so a directory that other users can write to is not
 used.
 
-The package compiles functions with three decorators:
+The package compiles functions with four decorators:
 
 ``leaf``    small algebra, inlined into its callers, never cached by itself;
+``routine`` a leaf that kernels call instead, since they need it in many places, and it is neither short nor often run;
 ``sweep``   a whole sweep: called, not inlined, so that it has all registers; compiled once for each set of features and lane
             width, see ``linker``;
 ``kernel``  called from Python: compiled once for all models.
@@ -27,8 +28,11 @@ import warnings
 from bough.progress import compilation
 from contextlib import contextmanager, suppress
 from functools import cache
+from llvmlite.binding import Linkage
+from llvmlite.binding.ffi import lib
 from numba import _dynfunc, config, njit
-from numba.core import compiler
+from numba.core import compiler, errors
+from numba.core.base import BaseContext
 from numba.core.caching import NullCache
 from numba.core.codegen import CPUCodegen, CPUCodeLibrary
 from numba.core.compiler import CompilerBase
@@ -36,12 +40,15 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import PassManager
 from numba.core.cpu import CPUContext
 from numba.core.event import install_recorder
+from numba.core.postproc import PostProcessor
 from numba.core.serialize import dumps
+from numba.core.transforms import canonicalize_cfg
 from numba.core.typed_passes import IRLegalization, NativeLowering, NoPythonBackend, NopythonTypeInference, PreLowerStripPhis
 from numba.core.types.functions import BaseFunction
 from numba.core.untyped_passes import (DeadBranchPrune, FixupArgs, GenericRewrites, IRProcessing, ReconstructSSA,
                                        RewriteSemanticConstants, TranslateByteCode)
 from pathlib import Path
+from types import SimpleNamespace
 
 
 COMPILED_FOLDERS = ("kernels", "sweeps", "integrate/compiled")
@@ -213,6 +220,11 @@ def leaf(function):
     return njit(**INLINED)(function)
 
 
+def routine(function):
+    """A leaf that is called, not inlined: a kernel contains it once.  Its first line is ``noinline()``."""
+    return njit(**INLINED | {"forceinline": False})(function)
+
+
 def cached(function, **options):
     """A Numba function with a disk cache."""
     dispatcher = njit(**options, **OPTIONS)(function)
@@ -249,6 +261,8 @@ def release(library):
 LEAVES: set = set()                                 # compiled leaves, for inlining
 CALLED: set = set()                                 # functions whose calls have been resolved, see compiling
 MANAGERS: dict = {}                                 # pass managers for functions, by optimization level
+SIZES: dict = {}                                    # sizes of LLVM's types, by name
+PLAIN_TEXT = SimpleNamespace(**dict.fromkeys(("code", "errmsg", "filename", "indicate", "highlight", "reset"), lambda text: text))
 MOST_LEAVES = 400                                   # limit on the number of leaves kept of those that depend on features
 
 
@@ -276,13 +290,16 @@ def forget_leaves():
 @contextmanager
 def compiling(whole, width, rounds=1):
     """Settings while this thread compiles a kernel or a sweep.  SLP vectorization, which gains 15 % for one state (lanes are
-    packed already); leaves are optimized only where they have been inlined; and garbage collection is paused, which would take a
-    tenth of the time.
+    packed already); leaves are optimized only where they have been inlined; garbage collection is paused, which would take a
+    tenth of the time; and Numba does without what only its generators, its colored messages and its profilers need.
 
     Numba's lock keeps other threads from compiling meanwhile; code compiled by others is not affected."""
     owner = threading.get_ident()
 
     def optimize_rounds(library):
+        for function in library._final_module.functions:                    # leaves and routines: nobody else calls these copies
+            if function.linkage == Linkage.linkonce_odr:
+                function.linkage = "internal"
         for _ in range(rounds):
             optimize(library)
 
@@ -320,25 +337,42 @@ def compiling(whole, width, rounds=1):
             return MANAGERS[key]
         return managers
 
+    def postprocess(function_ir, emit_dels=False, extend_lifetimes=False):
+        """Lifetimes of variables are needed only where they end in the code; after each pass it is enough to order the blocks."""
+        if emit_dels:
+            return lifetimes(function_ir, emit_dels, extend_lifetimes)
+        function_ir.func_ir.blocks = canonicalize_cfg(function_ir.func_ir.blocks)
+        function_ir.func_ir.generator_info = None
+
+    def size_once(context, t):
+        """Sizes of types: Numba has LLVM read a module for each variable."""
+        if str(t) not in SIZES:
+            SIZES[str(t)] = size(context, t)
+        return SIZES[str(t)]
+
+    optimize, lifetimes, size = CPUCodeLibrary._optimize_final_module, PostProcessor.run, BaseContext.get_abi_sizeof
+    settings = [
+        (config, "SLP_VECTORIZE", int(width == 1)),
+        (CPUCodeLibrary, "_optimize_final_module", unless_leaf(optimize_rounds, lambda library: None)),
+        (CPUCodeLibrary, "_finalize_final_module", unless_leaf(CPUCodeLibrary._finalize_final_module, finish_leaf)),
+        (CPUContext, "get_executable", unless_leaf(CPUContext.get_executable, execute_leaf)),
+        (BaseFunction, "get_call_type", resolve_once(BaseFunction.get_call_type)),
+        (CPUCodegen, "_function_pass_manager", managed_once(CPUCodegen._function_pass_manager)),
+        (PostProcessor, "run", postprocess),
+        (BaseContext, "get_abi_sizeof", size_once),
+        (errors, "_termcolor_inst", PLAIN_TEXT),
+        (lib._lock, "_cblist", ())]                                         # llvmlite's: two events for each call of LLVM
     with global_compiler_lock:
-        slp, optimize, finish = config.SLP_VECTORIZE, CPUCodeLibrary._optimize_final_module, CPUCodeLibrary._finalize_final_module
-        execute, resolve, collecting = CPUContext.get_executable, BaseFunction.get_call_type, gc.isenabled()
-        manage = CPUCodegen._function_pass_manager
+        collecting, before = gc.isenabled(), [(where, name, getattr(where, name)) for where, name, _ in settings]
         try:
             gc.disable()
-            config.SLP_VECTORIZE = int(width == 1)
-            CPUCodeLibrary._optimize_final_module = unless_leaf(optimize_rounds, lambda library: None)
-            CPUCodeLibrary._finalize_final_module = unless_leaf(finish, finish_leaf)
-            CPUContext.get_executable = unless_leaf(execute, execute_leaf)
-            BaseFunction.get_call_type = resolve_once(resolve)
-            CPUCodegen._function_pass_manager = managed_once(manage)
+            for each in settings:
+                setattr(*each)
             with install_recorder("numba:compile") as events:
                 yield
             LEAVES.update({event.data["dispatcher"] for _, event in events.buffer} - {whole})
         finally:
-            config.SLP_VECTORIZE = slp
-            CPUCodeLibrary._optimize_final_module, CPUCodeLibrary._finalize_final_module = optimize, finish
-            CPUContext.get_executable, BaseFunction.get_call_type = execute, resolve
-            CPUCodegen._function_pass_manager = manage
+            for each in before:
+                setattr(*each)
             if collecting:
                 gc.enable()

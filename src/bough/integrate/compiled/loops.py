@@ -248,7 +248,8 @@ def error_norm(lane, plan, stepper, ws, h, limits):
         for j in range(s):
             error += tableau[weights + j]*load(lane, ws, work + (j + 1)*nx + i)
         size = max(abs(load(lane, ws, work + i)), abs(load(lane, ws, x + i)))
-        total += (h*error/(limits[ATOL] + limits[RTOL]*size))**2
+        ratio = h*error/(limits[ATOL] + limits[RTOL]*size)
+        total += ratio*ratio
     return np.sqrt(total/n)
 
 
@@ -273,8 +274,8 @@ def find_first_step(lane, model, stepper, ws, t, limits, method):
     size, rate = 0.0, 0.0
     for i in range(n):
         scale_i = limits[ATOL] + limits[RTOL]*abs(load(lane, ws, x + i))
-        size += (load(lane, ws, x + i)/scale_i)**2
-        rate += (load(lane, ws, first + i)/scale_i)**2
+        value, change = load(lane, ws, x + i)/scale_i, load(lane, ws, first + i)/scale_i
+        size, rate = size + value*value, rate + change*change
     size, rate = np.sqrt(size/n), np.sqrt(rate/n)
     return 1e-6 if size < 1e-5 or not 1e-5 < rate < np.inf else 0.01*size/rate*(limits[RTOL]/1e-2)**0.2
 

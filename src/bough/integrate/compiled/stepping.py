@@ -24,9 +24,9 @@ work      x at the start of the step | k of each stage | controls | a saved stat
 import numpy as np
 from bough import sweeps
 from bough.integrate.compiled.callback import COMPUTED, N_LAWS, WORK, evaluate_laws
-from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, any_negative, get_lane, implicit_only, load, load3, load4, loops_only, read, scale,
-                                 sqrt, store, where_positive, zero)
+from bough.kernels.jit import leaf, routine
+from bough.kernels.lanes import (accumulate, any_negative, get_lane, implicit_only, load, load3, load4, loops_only, noinline, read,
+                                 scale, sqrt, store, where_positive, zero)
 from bough.sweeps import fields as f
 from bough.sweeps.derivative import derivative
 from bough.sweeps.implicit import implicit_state
@@ -163,10 +163,19 @@ def ahead_at(plan, stepper):
     return saved_at(plan, stepper) + read(plan, f.N_X)
 
 
-@leaf
+@routine
 def copy(lane, ws, to, source, n):
+    noinline()
     for i in range(n):
         store(lane, ws, to + i, load(lane, ws, source + i))
+
+
+@routine
+def add_scaled(lane, ws, x, w, k, n):
+    """x += w k."""
+    noinline()
+    for i in range(n):
+        accumulate(lane, ws, x + i, scale(w, load(lane, ws, k + i)))
 
 
 @leaf
@@ -177,9 +186,7 @@ def combine(lane, plan, stepper, ws, weights, first, h, s):
     for j in range(s):
         w = h*weights[first + j]
         if w != 0.0:
-            k = work + (j + 1)*nx
-            for i in range(nx):
-                accumulate(lane, ws, x + i, scale(w, load(lane, ws, k + i)))
+            add_scaled(lane, ws, x, w, work + (j + 1)*nx, nx)
 
 
 @leaf
@@ -192,14 +199,20 @@ def set_time(lane, plan, stepper, ws, t, inside):
 @leaf
 def evaluate_law(lane, model, stepper, ws):
     """Controls from compiled laws, if there are any, at the time and state in ws."""
+    if stepper[1][N_LAWS]:
+        ask_laws(lane, model, stepper, ws)
+
+
+@routine
+def ask_laws(lane, model, stepper, ws):
+    noinline()
     plan, pars, tables = model
     _, laws, scratch, _ = stepper
-    if laws[N_LAWS]:
-        sweeps.held.apply_prescribed_motion(lane, plan, tables, ws, True)
-        if laws[COMPUTED]:
-            sweeps.tanks.set_masses(lane, plan, tables, ws)
-            sweeps.outputs.evaluate_outputs(lane, plan, pars, ws)
-        evaluate_laws(lane, plan, laws, scratch, ws, controls_at(plan, stepper))
+    sweeps.held.apply_prescribed_motion(lane, plan, tables, ws, True)
+    if laws[COMPUTED]:
+        sweeps.tanks.set_masses(lane, plan, tables, ws)
+        sweeps.outputs.evaluate_outputs(lane, plan, pars, ws)
+    evaluate_laws(lane, plan, laws, scratch, ws, controls_at(plan, stepper))
 
 
 @leaf
@@ -345,9 +358,10 @@ def move_with_new_speeds(lane, plan, pars, ws, work, h):
             store(lane, ws, x + i, load(lane, ws, work + i) + scale(h, load(lane, ws, k + i)))
 
 
-@leaf
+@routine
 def normalize(lane, plan, ws):
     """Unit quaternions."""
+    noinline()
     for k in range(read(plan, f.N_QUATERNIONS)):
         q = read(plan, f.WS_X) + read(plan, read(plan, f.QUATERNIONS) + k*f.QUATERNION_ROW + f.QUATERNION_AT)
         x, y, z, w = load4(lane, ws, q)
