@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -39,15 +39,9 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """The outcome of a case; `problem` says why there are no digits, `missing` that its witness is not available."""
+class Outcome(Case):
+    """A case that was run; `problem` says why there are no digits, `missing` that its witness is not available."""
 
-    room: str
-    name: str
-    what: str
-    against: str
-    source: str
-    asked: float
     found: float | None
     seconds: float
     problem: str = ""
@@ -62,7 +56,7 @@ class Outcome:
         return "skipped" if self.missing else "fine" if self.fine else "FALLS SHORT"
 
     def to_mapping(self) -> dict[str, Any]:
-        return asdict(self) | {"fine": self.fine}
+        return {name: value for name, value in vars(self).items() if name != "compare"} | {"fine": self.fine}
 
 
 def digits(ours: Any, theirs: Any, scale: float = 0.0) -> float:
@@ -93,8 +87,7 @@ def judge(case: Case) -> Outcome:
         problem, missing = str(error), True
     except Exception as error:  # an error in one case must not stop the others
         problem = f"{type(error).__name__}: {error}"
-    facts = case.room, case.name, case.what, case.against, case.source, case.asked
-    return Outcome(*facts, found, time.perf_counter() - begin, problem, missing)
+    return Outcome(**vars(case), found=found, seconds=time.perf_counter() - begin, problem=problem, missing=missing)
 
 
 def run_plainly(module: str, *arguments: str) -> None:

@@ -11,8 +11,8 @@ from bough.compile.layout import Floats
 from bough.describe import CentralGravity, Frame, Free, Harmonics, Lock, Prismatic, Revolute, Spherical, System, TimeTable
 from bough.flex import beam
 from bough.integrate import Law
-from bough.simulation import simulate
 from bough.verify.case import Cases, Pairs
+from bough.verify.systems import run
 
 CASES = Cases("closed forms")
 G = 9.81
@@ -36,14 +36,13 @@ ORDERS = {"rk4": 4, "euler-cromer": 1, "imex2": 2, "imex4": 4}
 def end_of(system: System, until: float, **options: Any) -> Floats:
     """q at the end of a run; fine fixed steps unless said otherwise."""
     steps = options if {"dt", "rtol"} & options.keys() else {"dt": 1e-3} | options
-    result: Any = simulate(system, until=until, progress=False, record="state", sample_rate=1.0 / until, **steps)
-    return np.asarray(result.trajectory.state.q[..., -1, :]).squeeze()
+    return np.asarray(run(system, until, 1.0 / until, **steps).trajectory.state.q[..., -1, :]).squeeze()
 
 
 def states_of(system: System, until: float, rate: float, **options: Any) -> tuple[Floats, Floats]:
     """Times and q of a run (samples, nq)."""
-    result: Any = simulate(system, until=until, progress=False, record="state", sample_rate=rate, **options)
-    return result.trajectory.t, result.trajectory.state.q[0]
+    trajectory = run(system, until, rate, **options).trajectory
+    return trajectory.t, trajectory.state.q[0]
 
 
 # ---- integrators -----------------------------------------------------------------------------------------------------------
@@ -94,7 +93,7 @@ def free_body() -> Pairs:
     start = np.array([0.7, 0.0, 1.3])
     s = System("body")
     s.body("body", joint=Free(v0=(0, 0, 0, *start)), mass=1.0, inertia=tuple(I))
-    result: Any = simulate(s, until=10.0, method="dopri5", rtol=1e-11, atol=1e-13, sample_rate=10, record="state", progress=False)
+    result = run(s, 10.0, 10, method="dopri5", rtol=1e-11, atol=1e-13)
     energy, square = 0.5 * (I * start**2).sum(), ((I * start) ** 2).sum()
     rate = np.sqrt((I[2] - I[1]) * (square - 2 * energy * I[0]) / I.prod())
     k2 = (I[1] - I[0]) * (2 * energy * I[2] - square) / ((I[2] - I[1]) * (square - 2 * energy * I[0]))
@@ -115,8 +114,7 @@ def kepler() -> Pairs:
     s = System("satellite", gravity=CentralGravity(mu, (r, 0, 0), (0, v, 0)))
     s.body("bus", joint=Free(), mass=100.0, inertia=(1e-9,) * 3)
     period = 2 * np.pi * np.sqrt(axis**3 / mu)
-    result: Any = simulate(s, until=period, method="dopri5", rtol=1e-12, atol=1e-9, sample_rate=1 / period, progress=False,
-                           record="state")
+    result = run(s, period, 1 / period, method="dopri5", rtol=1e-12, atol=1e-9)
     yield result.trajectory.state.orbit[0, -1, :3], np.array([r, 0, 0])
 
 
@@ -137,7 +135,7 @@ def wheel() -> Pairs:
     s = System("bus")
     s.body("bus", joint=Free(), mass=100.0, inertia=(20, 25, 30))
     s.wheel("rw", body="bus", axis="z", inertia=0.02, torque=0.05)
-    result: Any = simulate(s, until=10.0, dt=0.01, progress=False, record="state", sample_rate=1)
+    result = run(s, 10.0, 1, dt=0.01)
     states, t = result.trajectory.state, result.trajectory.t
     yield states.v[0, :, 5], -0.05 * t / (30 - 0.02)
     yield states.wheels[0, :, 0], 0.05 * t / 0.02 + 0.05 * t / (30 - 0.02)
@@ -235,7 +233,7 @@ def parallelogram() -> Pairs:
 def prescribed() -> Pairs:
     s = System("shaker")
     s.body("table", joint=Revolute("z", motion=Harmonics([(0.3, 4.0, 0.0)])), mass=1.0, inertia=(2, 2, 2.5))
-    result: Any = simulate(s, until=1.0, dt=1e-2, progress=False, record=["state", "drives"], sample_rate=10)
+    result = run(s, 1.0, 10, ["state", "drives"], dt=1e-2)
     t = result.trajectory.t
     yield result.array("drive_force")[:, 0], -2.5 * 0.3 * 16.0 * np.sin(4.0 * t)
     yield result.array("q")[:, 0], 0.3 * np.sin(4.0 * t)
@@ -264,7 +262,7 @@ def friction() -> Pairs:
     s = System("block", gravity=(0, 0, -G))
     s.body("block", joint=Prismatic("x", v0=1.0), mass=2.0)
     s.friction("floor", "block", coulomb=3.0, viscous=0.5)
-    result: Any = simulate(s, until=1.0, dt=1e-2, progress=False, sample_rate=2, record="state")
+    result = run(s, 1.0, 2, dt=1e-2)
     end = 4.0 * np.log(1.0 + 1.0 / 6.0)
     yield result.trajectory.events[0][0].time, end
     yield result.trajectory.state.q[0, -1, 0], 4.0 * (1.0 + 6.0) * (1.0 - np.exp(-end / 4.0)) - 6.0 * end
@@ -275,7 +273,7 @@ def event() -> Pairs:
     s = System("fall", gravity=(0, 0, -G))
     s.body("stone", joint=Prismatic("z", q0=10.0), mass=1.0)
     s.event("passes", when="stone.z", crosses=2.0, do=[Lock("stone")])
-    result: Any = simulate(s, until=2.0, dt=1e-2, progress=False, sample_rate=2, record="state")
+    result = run(s, 2.0, 2, dt=1e-2)
     yield result.trajectory.events[0][0].time, np.sqrt(2 * 8.0 / G)
     yield result.trajectory.state.q[0, -1, 0], 2.0
 
@@ -323,5 +321,5 @@ def double_pendulum() -> Pairs:
 def period() -> Pairs:
     s = pendulum()
     s.event("lowest", when="bob.ry", crosses=0.0, do=[Lock("bob")])
-    result: Any = simulate(s, until=2.0, dt=1e-3, progress=False, sample_rate=2, record="state")
+    result = run(s, 2.0, 2, dt=1e-3)
     yield result.trajectory.events[0][0].time, ellipk(np.sin(1.0) ** 2) / np.sqrt(G)

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 
 from bough.analyze.balance import balance
-from bough.compile.layout import Floats
 from bough.describe import Free, Revolute, Spherical, System, Universal
 from bough.flex import beam
 from bough.model import Model
-from bough.simulation import simulate
 from bough.verify import systems
 from bough.verify.case import Cases, Pairs
 
@@ -33,25 +31,15 @@ def balanced(build: Callable[[], System], modal: float = 1.0) -> Pairs:
     model = build().compile()
     q, v = systems.random_state(model, 5, modal=modal)
     if model.in_orbit:
-        q, v = centered(model, q, 0.1 * v)
+        q, v = systems.centered(model, q, 0.1 * v)
     tau = np.random.default_rng(9).normal(size=v.shape)
     found = balance(model, model.batch(q, v, tau, t=0.3, **with_inputs(model, len(q))))
     for share in found.worst.values():
         yield share, 0.0, 1.0
 
 
-def centered(model: Model, q: Floats, v: Floats) -> tuple[Floats, Floats]:
-    """States of a system in orbit whose mass center is the origin, and stays there; its base's axes are the world's."""
-    q, v = q.copy(), v.copy()
-    q[:, :3] -= model.center_of_mass(q)
-    v[:, :3] -= model.momentum(q, v)[:, 3:] / sum(body.mass for body in model.system.bodies.values())
-    return q, v
-
-
 def closed_balance(name: str) -> Pairs:
-    system, q, v = systems.closing(name)
-    model = system.compile()
-    q, v = model.assemble(np.tile(q, (5, 1)), v + 0.3 * np.random.default_rng(5).normal(size=(5, model.nv)))
+    model, q, v = systems.closed(name)
     for share in balance(model, model.batch(q, v, v)).worst.values():
         yield share, 0.0, 1.0
 
@@ -78,8 +66,7 @@ def free_run(build: Callable[[], System], method: str, modal: float = 0.02, **st
     s.gravity = (0.0, 0.0, 0.0)
     model = s.compile()
     q, v = systems.random_state(model, 1, modal=modal)
-    result: Any = simulate(model, q0=q[0], v0=v[0], until=0.5, method=method, sample_rate=20, progress=False,
-                           record=["state", "energy", "momentum"], **steps)
+    result = systems.run(model, 0.5, 20, ["state", "energy", "momentum"], q0=q[0], v0=v[0], method=method, **steps)
     energy = result.array("total_energy")
     yield energy, np.full_like(energy, energy[0])
     for name in ("angular_momentum", "linear_momentum"):

@@ -4,7 +4,7 @@ Digits that are asked are those of rounding: solving with a mass matrix of the c
 loop one or two less; what is a plain sum keeps 13.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any
 
@@ -38,12 +38,12 @@ def states(build: Callable[[], System], n: int = 5, modal: float = 1.0) -> tuple
     return model, q, v, np.random.default_rng(9).normal(size=v.shape)
 
 
-def alone_and_in_lanes(call: Callable[..., Any], q: Floats, v: Floats, tau: Floats, theirs: Floats, size: float) -> Pairs:
-    """The first and the last state by themselves, and all in lanes."""
-    together = call(q, v, tau)
-    for i in (0, len(q) - 1):
-        yield call(q[i], v[i], tau[i]), theirs[i], size
-    yield together, theirs, size
+def by_methods(model: Model, q: Floats, v: Floats, tau: Floats, theirs: Floats, size: float, t: float = 0.0,
+               methods: Sequence[str] = METHODS) -> Pairs:
+    """Accelerations of the first and the last state by themselves, and of all in lanes."""
+    for method in methods:
+        for rows in (0, -1, slice(None)):
+            yield model.forward_dynamics(q[rows], v[rows], tau[rows], t=t, dynamics=method), theirs[rows], size
 
 
 def scale_of(M: Floats, f: Floats) -> float:
@@ -66,7 +66,7 @@ def tree_witness(build: Callable[[], System]) -> tuple[Floats, Floats, Floats, f
 def trees(build: Callable[[], System], method: str) -> Pairs:
     model, q, v, tau = states(build)
     _, _, a, size = tree_witness(build)
-    yield from alone_and_in_lanes(partial(model.forward_dynamics, dynamics=method), q, v, tau, a, size)
+    yield from by_methods(model, q, v, tau, a, size, methods=(method,))
 
 
 for _method in METHODS:
@@ -214,8 +214,7 @@ def held_coordinates() -> Pairs:
         a[i, free] = np.linalg.solve(M[np.ix_(free, free)], (h - M @ given)[free])
         needed[i] = M @ a[i] - h
     size = float(np.abs(a).max())
-    for method in METHODS:
-        yield from alone_and_in_lanes(partial(model.forward_dynamics, dynamics=method, t=t), q, v, tau, a, size)
+    yield from by_methods(model, q, v, tau, a, size, t)
     drives = model.drive_forces(q, v, tau, t=t)
     for name, force in drives.items():
         yield force, needed[:, list(model.names.v).index(name)], float(np.abs(needed).max())
@@ -242,7 +241,7 @@ def momentum_cloud() -> Pairs:
     for i in range(len(q)):
         M, f, _, _ = maximal.tree_equations(model.system, q[i], v[i], tau[i])
         a[i, :6] = np.linalg.solve(M[:6, :6], (f - M @ given)[:6])
-    yield from alone_and_in_lanes(partial(model.forward_dynamics, dynamics="cloud", t=0.3), q, v, tau, a, float(np.abs(a).max()))
+    yield from by_methods(model, q, v, tau, a, float(np.abs(a).max()), 0.3, methods=("cloud",))
 
 
 # ---- flexible --------------------------------------------------------------------------------------------------------------
@@ -283,7 +282,7 @@ def flexible_bodies(method: str) -> Pairs:
     oracles = [nodal_oracle(model.system, q[i], v[i]) for i in range(len(q))]
     a = np.array([oracle.forward_dynamics(tau[i]) for i, oracle in enumerate(oracles)])
     size = max(scale_of(oracle.mass_matrix(), oracle.forces(tau[i])) for i, oracle in enumerate(oracles))
-    yield from alone_and_in_lanes(partial(model.forward_dynamics, dynamics=method), q, v, tau, a, size)
+    yield from by_methods(model, q, v, tau, a, size, methods=(method,))
     yield model.mass_matrix(q[0]), oracles[0].mass_matrix()
     yield model.kinetic_energy(q[0], v[0]), oracles[0].kinetic_energy()
 
@@ -296,21 +295,15 @@ for _method in METHODS:
 # ---- loops -----------------------------------------------------------------------------------------------------------------
 def closed_by(name: str) -> Pairs:
     """Accelerations and loop forces, O(N) and dense, one state and in lanes."""
-    system, q, v = systems.closing(name)
-    model, rng = system.compile(), np.random.default_rng(5)
-    q, v = model.assemble(np.tile(q, (5, 1)), v + 0.3 * rng.normal(size=(5, model.nv)))
-    tau = rng.normal(size=v.shape)
-    solved = []
+    model, q, v = systems.closed(name)
+    system, tau, a = model.system, np.random.default_rng(6).normal(size=v.shape), np.zeros_like(v)
     for i in range(len(q)):
         poses, velocities, _ = maximal.motion(system, q[i], v[i])
-        solved.append(
-            maximal.joint_accelerations(system, q[i], v[i], maximal.solve(system, poses, velocities, tau[i]).accelerations)
-        )
-    a = np.array(solved)
+        solved = maximal.solve(system, poses, velocities, tau[i])
+        a[i] = maximal.joint_accelerations(system, q[i], v[i], solved.accelerations)
     M, f, _, _ = maximal.tree_equations(system, q[0], v[0], tau[0])
     size = max(float(np.abs(a).max()), scale_of(M, f))
-    for method in METHODS:
-        yield from alone_and_in_lanes(partial(model.forward_dynamics, dynamics=method), q, v, tau, a, size)
+    yield from by_methods(model, q, v, tau, a, size)
     force = maximal.loop_forces(system, q[0], v[0], a[0], tau[0])[0]["loop"]
     yield model.constraint_forces(q[0], v[0], tau[0])["loop"], force
 
@@ -341,6 +334,4 @@ def couplings() -> Pairs:
     for i in range(len(q)):
         M, f, _, _ = maximal.tree_equations(model.system, q[i], v[i], tau[i])
         a.append(N @ np.linalg.solve(N.T @ M @ N, N.T @ f))
-    for method in METHODS:
-        yield from alone_and_in_lanes(partial(model.forward_dynamics, dynamics=method), q, v, tau, np.array(a),
-                                      float(np.abs(a).max()))
+    yield from by_methods(model, q, v, tau, np.array(a), float(np.abs(a).max()))

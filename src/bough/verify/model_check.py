@@ -14,7 +14,6 @@ from bough.analyze.balance import balance, moved_along
 from bough.analyze.equations_of_motion import room_for
 from bough.compile.layout import Floats
 from bough.describe import Body, CentralGravity, Frame, Free, System, load
-from bough.describe.orientation import rotation_matrix
 from bough.errors import BoughError, ModelError
 from bough.files import read
 from bough.integrate.methods import FIXED
@@ -24,6 +23,7 @@ from bough.progress import quiet
 from bough.simulation import simulate, with_settings
 from bough.sweeps import calls
 from bough.sweeps import fields as f
+from bough.verify import systems
 from bough.verify.case import Cases, Missing, Outcome, Pairs, chosen, run_plainly
 from bough.verify.dynamics_cases import slope_by_q, slope_by_v
 from bough.verify.suite import Verified, judged
@@ -54,20 +54,7 @@ class Checked:
         if model.constrained:
             q, v = model.assemble(q, v)
         if model.in_orbit:
-            for i in range(STATES):
-                q[i], v[i] = self._centered(q[i], v[i])
-        return q, v
-
-    def _centered(self, q: Floats, v: Floats) -> tuple[Floats, Floats]:
-        """In orbit: the mass center where the orbit has it."""
-        mass = sum(body.mass for body in self.system.bodies.values())
-        back, slow = -self.model.center_of_mass(q), -self.model.momentum(q, v)[3:] / mass
-        for body in self.system.bodies.values():
-            if body.parent is None and body.joint.kind == "free":
-                at, speed = self.model.places[body.name]
-                R = rotation_matrix(body.orient)
-                q[at : at + 3] += R.T @ back
-                v[speed : speed + 3] += R.T @ slow
+            q, v = systems.centered(model, q, v)
         return q, v
 
     @cached_property
@@ -90,7 +77,7 @@ class Checked:
         return self.model.forward_dynamics(*self.states, self.torques, t=TIME, dynamics="order-n")
 
     def scale(self) -> float:
-        """Of accelerations before terms cancel: those that the torques alone make, and all."""
+        """The largest acceleration."""
         return float(np.abs(self.accelerations).max())
 
     # ---- methods ---------------------------------------------------------------------------------------------------------------

@@ -23,7 +23,6 @@ from bough.describe import (
 )
 from bough.flex import beam
 from bough.integrate.sensitivities import sensitivities
-from bough.simulation import simulate
 from bough.sweeps import calls
 from bough.verify import dynamics_cases, systems
 from bough.verify.case import Cases, Pairs
@@ -48,7 +47,7 @@ def rocket_equation() -> Pairs:
     start = np.tile(model.v0, (5, 1))
     start[:, 2] = np.arange(5.0)
     for v0, before in ((model.v0, 0.0), (start, start[:, 2, None])):
-        result: Any = simulate(model, v0=v0, until=20.0, dt=0.25, record=["state", "tanks"], progress=False)
+        result = systems.run(model, 20.0, None, ["state", "tanks"], v0=v0, dt=0.25)
         mass = result.array("tank_mass")[..., 0]
         yield result.array("v")[..., 2], before + 3000.0 * np.log(150.0 / (100.0 + mass))
 
@@ -59,8 +58,7 @@ def jet_damping() -> Pairs:
     k, l, I0, Iz = 0.2, 1.0, 12.0, 5.0
     levels = {"mass": [0, 50], "com": [[0, 0, 0]] * 2, "inertia": [[0, 0, 0], [50 * k, 50 * k, 25 * k]]}
     v0 = np.array([0, 0, 0, 0.1, 0.05, 2.0])
-    result: Any = simulate(rocket(levels=levels), v0=v0, until=20.0, dt=0.01, sample_rate=1.0, record=["state", "tanks"],
-                           progress=False)
+    result = systems.run(rocket(levels=levels), 20.0, 1.0, ["state", "tanks"], v0=v0, dt=0.01)
     mass, w = result.array("tank_mass")[:, 0], result.array("v")[:, 3:]
     yield np.hypot(w[:, 0], w[:, 1]), np.hypot(*v0[3:5]) * ((I0 + k * mass) / (I0 + 50 * k)) ** (l**2 / k - 1)
     yield w[:, 2] * (Iz + 0.5 * k * mass), np.full(len(w), v0[5] * (Iz + 25 * k))
@@ -85,8 +83,7 @@ def feeding() -> System:
 def exhaust() -> Pairs:
     model = feeding().compile()
     v0 = np.array([3, 2, 1, 0.3, -0.2, 0.5, 0.3, *model.v0[7:]])
-    result: Any = simulate(model, v0=v0, until=1.0, dt=0.005, sample_rate=20.0, record=["exhaust", "tanks", "momentum", "energy"],
-                           progress=False)
+    result = systems.run(model, 1.0, 20.0, ["exhaust", "tanks", "momentum", "energy"], v0=v0, dt=0.005)
     for name in ("linear_momentum", "angular_momentum", "energy"):
         whole, gone = result.array(f"whole_{name}"), result.array(f"exhaust_{name}")
         yield whole, np.broadcast_to(whole[0], whole.shape), float(np.abs(gone).max())
@@ -99,7 +96,7 @@ def slosh() -> Pairs:
     s.body("stand", joint=Weld(), mass=100.0, inertia=(1, 1, 1))
     s.tank("lox", body="stand", mass=50.0, flow=0.0, exhaust_speed=1.0, nozzle=(0, 0, -1), residual=20.0,
            slosh=Slosh("pendulum", mass=20.0, length=1.0, q0=(0.5, 0)))
-    result: Any = simulate(s, until=2.0, dt=1e-3, sample_rate=20.0, record="state", progress=False)
+    result = systems.run(s, 2.0, 20.0, dt=1e-3)
     yield result.array("q")[:, 0], swing(result.time, 0.5)
 
 
@@ -127,9 +124,7 @@ def related(name: str) -> Pairs:
     model, T = s.compile(), np.random.default_rng(1).normal(size=(5, 4))
     a = T / J - np.outer((T / J) @ c / (c * c / J).sum(), c / J)
     zero = np.zeros((5, 4))
-    for method in dynamics_cases.METHODS:
-        yield from dynamics_cases.alone_and_in_lanes(partial(model.forward_dynamics, dynamics=method), zero, zero, T, a,
-                                                     float(np.abs(a).max()))
+    yield from dynamics_cases.by_methods(model, zero, zero, T, a, float(np.abs(a).max()))
 
 
 for _name in RELATIONS:
@@ -150,7 +145,7 @@ def gearbox() -> Pairs:
             a = model.forward_dynamics(model.q0, model.v0, inputs={"torque": 0.7})
             yield a[[model.names.v.index("link.rz")]], np.array([n * 0.7 / (I + n * n * J)])
             continue
-        result: Any = simulate(model, until=0.5, dt=5e-4, sample_rate=40, record="state", progress=False)
+        result = systems.run(model, 0.5, 40, dt=5e-4)
         t, light, whole = result.time, 1 / I + 1 / (n * n * J), I + n * n * J
         decay = c * light / 2
         w = np.sqrt(k * light - decay**2)
@@ -241,9 +236,7 @@ def superelement() -> Pairs:
 # ---- integrators in lanes --------------------------------------------------------------------------------------------------
 def in_lanes(method: str) -> Pairs:
     starts = np.linspace(0.2, 2.5, 5)
-    steps: Any = INTEGRATORS[method][0]
-    result: Any = simulate(pendulum(), q0=starts[:, None], until=1.0, method=method, sample_rate=10.0, record="state",
-                           progress=False, **steps)
+    result = systems.run(pendulum(), 1.0, 10.0, q0=starts[:, None], method=method, **INTEGRATORS[method][0])
     yield result.array("q")[..., 0], np.array([swing(result.time, q0) for q0 in starts])
 
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from bough.compile.layout import Floats
 from bough.model import Model
-from bough.simulation import simulate
 from bough.verify import dynamics_cases, part_cases, systems
 from bough.verify.case import Cases, Pairs, run_plainly
 
@@ -32,10 +31,7 @@ def dynamics(build: Callable[[], Any], methods: tuple[str, ...], modal: float = 
 
 
 def loop() -> list[Floats]:
-    system, q, v = systems.closing("universal")
-    model = system.compile()
-    q, v = model.assemble(np.tile(q, (4, 1)), v + 0.3 * np.random.default_rng(5).normal(size=(4, model.nv)))
-    return by_both(model, q, v)
+    return by_both(*systems.closed("universal", 4))
 
 
 def accelerations(build: Callable[[], Any]) -> list[Floats]:
@@ -62,9 +58,7 @@ def runs() -> list[Floats]:
     found = []
     for method in ("rk4", "euler-cromer", "imex2", "imex4", "dopri5", "imex43"):
         steps: Any = {"dt": 0.01} if method in ("rk4", "euler-cromer", "imex2", "imex4") else {"first_step": 0.01}
-        result: Any = simulate(systems.wheeled(), until=0.03, method=method, progress=False, record="state", sample_rate=100,
-                               **steps)
-        found.append(result.trajectory.x)
+        found.append(systems.run(systems.wheeled(), 0.03, 100, method=method, **steps).trajectory.x)
     return found
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from bough.describe import Joint, Revolute, System
 from bough.flex import beam
-from bough.simulation import simulate
 from bough.verify import systems
 from bough.verify.case import Cases, Pairs
 
@@ -38,8 +37,7 @@ FLAP = {0.0: 3.5160, 1.0: 3.6816, 2.0: 4.1373, 3.0: 4.7973, 6.0: 7.3604, 12.0: 1
 )
 def squeezing_mechanism() -> Pairs:
     system, q = systems.squeezer()
-    result: Any = simulate(system, q0=q, until=0.03, method="dopri5", rtol=1e-9, atol=1e-11, sample_rate=100, progress=False,
-                           record="state")
+    result = systems.run(system, 0.03, 100, q0=q, method="dopri5", rtol=1e-9, atol=1e-11)
     yield result.trajectory.state.q[0, -1], np.array([SQUEEZED[name] for name in system.bodies])
 
 

@@ -1,4 +1,4 @@
-"""The systems that cases are made of: small, and together with every joint and every part that there is."""
+"""The systems that cases are made of, small, and together with every joint and every part; their states and runs."""
 
 from dataclasses import replace
 from typing import Any
@@ -25,8 +25,10 @@ from bough.describe import (
     Universal,
     Weld,
 )
+from bough.describe.orientation import rotation_matrix
 from bough.flex import FlexibleBody, ModalIntegrals, beam
 from bough.model import Model
+from bough.simulation import simulate
 from bough.verify.witnesses import maximal
 
 DOWN = (0.0, 0.0, -9.81)
@@ -76,6 +78,23 @@ def random_state(model: Model, n: int, seed: int = 0, modal: float = 1.0) -> tup
         q[:, at + joint.n_q : at + body.n_q] *= modal
         v[:, speed + joint.n_v : speed + body.n_v] *= modal
     return q, v
+
+
+def centered(model: Model, q: Floats, v: Floats) -> tuple[Floats, Floats]:
+    """States of a system in orbit whose mass center is the origin, and stays there."""
+    q, v, mass = q.copy(), v.copy(), sum(body.mass for body in model.system.bodies.values())
+    away, drift = model.center_of_mass(q), model.momentum(q, v)[:, 3:] / mass
+    for body in model.system.bodies.values():
+        if body.parent is None and body.joint.kind == "free":
+            (at, speed), R = model.places[body.name], rotation_matrix(body.orient)
+            q[:, at : at + 3] -= away @ R
+            v[:, speed : speed + 3] -= drift @ R
+    return q, v
+
+
+def run(system: System | Model, until: float, rate: float | None = None, record: Any = "state", **options: Any) -> Any:
+    """The result of a run, with so many samples a second."""
+    return simulate(system, until=until, sample_rate=rate, record=record, progress=False, **options)
 
 
 # ---- trees -----------------------------------------------------------------------------------------------------------------
@@ -170,6 +189,13 @@ def stiffening() -> System:
 
 
 # ---- loops -----------------------------------------------------------------------------------------------------------------
+def closed(name: str, n: int = 5) -> tuple[Model, Floats, Floats]:
+    """The model of `closing`, and states that satisfy its loop."""
+    system, q, v = closing(name)
+    model = system.compile()
+    return model, *model.assemble(np.tile(q, (n, 1)), v + 0.3 * np.random.default_rng(5).normal(size=(n, model.nv)))
+
+
 def closing(name: str) -> tuple[System, Floats, Floats]:
     """A floating base with two limbs of general joints, whose ends one joint closes; and a state near which it does."""
     s, rng = System(f"closed by {name}", gravity=DOWN), np.random.default_rng(7)
