@@ -12,8 +12,9 @@ from bough.cli import main
 from bough.errors import BoughError
 from bough.files import example
 from bough.peers import installed
+from tests.support.compare import solved
 from tests.support.jsc_example import jsc_example
-from tests.support.tolerance import CLOSED
+from tests.support.tolerance import CLOSED, FORMULA
 
 JOINT_DOFS, MODES = {1: 24, 2: 24, 3: 27, 4: 42}, {1: 24, 2: 48, 3: 48, 4: 80}
 ORDER = {("open", "rigid"): 1, ("open", "flexible"): 5, ("closed", "rigid"): 9, ("closed", "flexible"): 13}
@@ -99,7 +100,7 @@ def assert_same(a, b):
         for one, other in zip(a, b, strict=True):
             assert_same(one, other)
     elif isinstance(a, float):
-        assert a == pytest.approx(b, rel=1e-14, abs=1e-14)
+        assert a == pytest.approx(b, rel=FORMULA, abs=FORMULA)
     else:
         assert a == b
 
@@ -123,7 +124,7 @@ def test_the_momentum_grows_by_the_impulse_of_the_loads():
     turned = 2 * np.arccos(min(1.0, abs(scalar)))
     force = np.array(jsc_case(1).wrenches["on top"].force.values[0])
     assert np.linalg.norm(result.data.linear_momentum[-1] - 2.0 * force) <= 2.0 * np.linalg.norm(force) * turned
-    assert 0 < turned < 0.05
+    assert 0 < turned < 0.05                                        # some hundredths of a radian
 
 
 # ---- the command --------------------------------------------------------------------------------------------------------------
@@ -143,7 +144,8 @@ def test_the_benchmark_tells_all_that_it_should(capsys, tmp_path):
         assert max(case["difference"].values()) < 1e-10              # as the paper claims
         assert (case["gap"] is None) == (number == "1")
     if "pin" in installed():
-        assert told["cases"]["1"]["evaluation"]["pinocchio"]["difference"] < 1e-9
+        model = jsc_case(1).compile()                                # both engines round
+        assert told["cases"]["1"]["evaluation"]["pinocchio"]["difference"] < 2*solved(model, model.q0)
         assert told["cases"]["9"]["evaluation"]["pinocchio dense"]["difference"] < 1e-5     # proximal, with its fastest settings
 
 
@@ -158,7 +160,8 @@ def test_figures_2_and_3_are_drawn(tmp_path):
     model = jsc_case(4).compile()
     x = runs[4]["order-n"].x[0, -1]
     a = model.forward_dynamics(x[:model.nq], x[model.nq:])
-    assert rigid[-1] == pytest.approx(a[model.names.v.index("leg2_pitch1.ry")], rel=1e-9)
+    bound = solved(model, x[:model.nq])*np.abs(a).max()
+    assert rigid[-1] == pytest.approx(a[model.names.v.index("leg2_pitch1.ry")], rel=0, abs=bound)
 
 
 def test_nonsense_is_told(tmp_path):

@@ -19,6 +19,7 @@ from bough.campaign.block import run_block
 from bough.campaign.runner import run_campaign
 from bough.campaign.store import Store
 from bough.errors import BoughError, DescriptionError, StateError
+from tests.support.tolerance import oscillation, printed
 
 pytest.importorskip("zarr")
 
@@ -140,7 +141,8 @@ def test_failures_are_samples(tmp_path):
 def test_what_other_tables_need_runs_by_itself():
     """A time step, a time table's value and a law's gain differ from run to run; so does the motion."""
     data = bough.Campaign(arm(), vary={"simulation.dt": [0.01, 0.005]}, metrics={"end": "final(arm.ry)"}).run(progress=False)
-    assert 0.0 < abs(float(data.end[0] - data.end[1])) < 1e-6
+    error = 0.3*oscillation("rk4", w=5.0, h=0.01, time=1.0)                 # the arm starts at 0.3 rad and swings slower than that
+    assert 0.0 < abs(float(data.end[0] - data.end[1])) < error
 
     def laws(values):
         @bough.law(outputs=["angle"], inputs=["motor"], period=0.05)
@@ -389,7 +391,7 @@ def test_normal_numbers_with_a_covariance():
     mean = [4.0, 100.0]
     for given in ({"normal": {"mean": mean, "covariance": covariance.tolist()}}, stats.multivariate_normal(mean, covariance)):
         drawn = study(20000, vary={("arm.mass", "rw.speed"): given}).drawn(np.arange(20000))
-        np.testing.assert_allclose(np.cov(drawn.T), covariance, rtol=0, atol=5*np.sqrt(2/20000)*0.09)
+        np.testing.assert_allclose(np.cov(drawn.T), covariance, rtol=0, atol=5*np.sqrt(2/20000)*0.09)  # the larger variance
         np.testing.assert_allclose(drawn.mean(axis=0), [4.0, 100.0], rtol=0, atol=5*0.3/np.sqrt(20000))
 
 
@@ -458,7 +460,7 @@ def test_the_report_of_a_campaign(tmp_path):
     median = next(cell for cell in tables["Percentiles and their 95 % intervals"][0][3:4])
     value, low, high = float(median.split()[0]), float(median.split("(")[1].split()[0]), float(median.rstrip(")").split()[-1])
     assert low < value < high
-    assert value == pytest.approx(np.median(data.low.values), rel=1e-4)
+    assert value == pytest.approx(np.median(data.low.values), rel=printed(5))
     indices = report.total("low")
     assert indices["arm.stiffness"][2] > indices["arm.mass"][2] > indices["rw.speed"][2]
     page = report.write(tmp_path/"page.html").read_text()

@@ -14,6 +14,7 @@ import bough
 from bough import progress
 from bough.integrate.integration import METHODS
 from tests.support.result_runs import pendulum
+from tests.support.tolerance import STEPPED, adaptive
 
 FIXED_STEP = {"dt": 1e-3}
 
@@ -51,7 +52,7 @@ def test_a_bar_tells_what_remains_and_the_real_time_factor(terminal):
         assert (task.description, task.completed, task.total) == ("antenna", 0.5, 1.0)
         said, factor = task.fields["speed"].split(", ")
         assert said == "t = 50 s"
-        assert 0 < float(factor.split()[0]) <= 25.0 / 0.05
+        assert 0 < float(factor.split()[0]) <= 25.0 / 0.05                    # s of simulated time, in 0.05 s or more
 
 
 def test_bars_stand_below_each_other(terminal):
@@ -130,7 +131,7 @@ def test_an_interrupt_keeps_what_was_computed(method, model, batch):
     whole = bough.simulate(system, q0=starts[0], until=40.0, method=method, sample_rate=10, **options)
     same = 20 if fixed else 5               # samples; adaptive steps depend on where calls end
     n = min(same, len(result.time))
-    np.testing.assert_allclose(q[0, :n], whole.data.q.values[:n], atol=1e-5 if same == 5 else 1e-12)
+    np.testing.assert_allclose(q[0, :n], whole.data.q.values[:n], atol=STEPPED if fixed else adaptive(1e-6, steps=10))
 
 
 @pytest.mark.parametrize("method", ["rk4", "dopri5"])

@@ -11,6 +11,7 @@ import bough
 from bough.files import example
 from tests.support import hywind as witness
 from tests.support.compare import EPS, assert_same
+from tests.support.tolerance import CANCELLING, FORMULA, printed
 
 SCRIPT = runpy.run_path(str(example("turbine")))
 TURBINES = ("floating_turbine", "floating_turbine_flexible", "oc3_hywind")
@@ -78,7 +79,7 @@ def test_the_compliant_turbine_has_the_papers_numbers():
     assert platform.mass == pytest.approx(floater + witness.BODIES["tower"]["mass"], abs=0.5)
     for line in system.lines.values():
         assert line.stiffness == 6.81e5
-        assert np.linalg.norm(np.subtract(line.a.at, line.b.at)) == pytest.approx(564.0, abs=1e-12)
+        assert np.linalg.norm(np.subtract(line.a.at, line.b.at)) == pytest.approx(564.0, rel=FORMULA)
         assert line.a.at[2] == -320.0
 
 
@@ -87,12 +88,12 @@ def test_the_flexible_turbine_is_the_rigid_one_made_flexible():
     rigid, flexible = (turbine(name).compile() for name in TURBINES[:2])
     masses = [model.mass_matrix(model.q0)[PLATFORM, PLATFORM] for model in (rigid, flexible)]
     assert_same(masses[1][:3, :3], masses[0][:3, :3], 20*EPS)
-    assert_same(masses[1], masses[0], 1e-5)
     shift = flexible.center_of_mass(flexible.q0) - rigid.center_of_mass(rigid.q0)
     moved = 3*5e-5*witness.BODIES["blade"]["mass"]                                  # the blades' mass is met to 5e-5
     assert np.abs(shift).max() < moved*(90 + 58.67)/masses[0][0, 0]                 # and taken from the platform
+    assert_same(masses[1], masses[0], moved*(90 + 58.67)**2/masses[0].max())
     blade, tower = (flexible.system.bodies[name].flexible for name in ("blade1", "tower"))
-    assert blade.frequencies[:2] == pytest.approx([0.70, 1.10], abs=0.005)
+    assert blade.frequencies[:2] == pytest.approx([0.70, 1.10], abs=0.005)                    # two decimals
     assert tower.mass == pytest.approx(witness.BODIES["tower"]["mass"], rel=2e-4)
 
 
@@ -133,12 +134,12 @@ def test_oc3_moves_as_six_equations_say():
     for part in (slice(0, 3), slice(3, 6)):                                         # m, rad
         peak, step = np.abs(expected[:, part]).max(), np.abs(coarse[:, part] - fine[:, part]).max()
         assert np.abs(fine[:, part] - expected[:, part]).max() < 1.5*step/15 + 1e-10*peak
-        assert step/15 < 1e-9*peak
+        assert step/15 < 1e-9*peak                                                  # which the witness can judge
     assert (np.abs(fine - expected).max(axis=0) < 1e-6*np.abs(expected).max(axis=0)).all()      # heave and yaw, the small ones, too
 
 
 def test_tower_top_loads_of_oc3_as_six_equations_say():
-    """In OpenFAST's names and units, from the rates of momentum of nacelle and rotor."""
+    """In OpenFAST's names and units, from the rates of momentum of nacelle and rotor; to 1e-9, as the motion."""
     told = SCRIPT["channels"](run("oc3_hywind"))
     expected = np.array([witness.tower_top(*each) for each in zip(told.time.values, witnessed(), strict=True)])/1e3
     for i, kind in enumerate("MF"):
@@ -197,7 +198,7 @@ def test_at_75_s_pitch_and_surge_cross_zero_and_roll_and_sway_peak():
 
 def test_matrices_for_small_motions():
     """The error of the restoring forces is of second order: halved motions, a quarter of it. In the maneuver, whose motions change
-    the lines' directions by 1.2 m in 564 and tilt by 0.017, half a percent."""
+    the lines' directions by 1.2 m in 564 and tilt by 0.017, half a percent (5e-3)."""
     system = turbine("floating_turbine")
     plain = SCRIPT["linearized"](system)
     models, still = [system.compile(), plain.compile()], np.zeros(11)
@@ -227,7 +228,7 @@ def test_tower_top_loads_in_both_axes(name):
     for axes, seen in (("n", nacelle), ("p", tower)):
         for i, kind in enumerate("MF"):
             ours = np.stack([told[f"YawBr{kind}{axis}{axes}"].values for axis in "xyz"], axis=-1)
-            assert_same(ours, seen.inv().apply(world[:, 3*i:3*i + 3]), 1e-10)
+            assert_same(ours, seen.inv().apply(world[:, 3*i:3*i + 3]), CANCELLING)
 
 
 def test_what_the_script_writes(tmp_path):
@@ -245,17 +246,17 @@ def test_what_the_script_writes(tmp_path):
     assert told["YawBrFxp"] == told["YawBrFzn"] == "(kN)"
     assert told["YawBrMyp"] == "(kN-m)"
     last = dict(zip(told, map(float, rows[-1].split("\t")), strict=True))
-    assert last["NacYaw"] == pytest.approx(2.4, rel=1e-9)
-    assert last["BldPitch2"] == pytest.approx(2.4, rel=1e-9)
-    assert last["Azimuth"] == pytest.approx(np.rad2deg(2*SPIN), rel=1e-9)
-    assert last["PtfmSurge"] == pytest.approx(float(result.data.q.sel(q_name="platform.x")[-1]), rel=1e-9)
+    assert last["NacYaw"] == pytest.approx(2.4, rel=printed(11))
+    assert last["BldPitch2"] == pytest.approx(2.4, rel=printed(11))
+    assert last["Azimuth"] == pytest.approx(np.rad2deg(2*SPIN), rel=printed(11))
+    assert last["PtfmSurge"] == pytest.approx(float(result.data.q.sel(q_name="platform.x")[-1]), rel=printed(11))
 
 
 def test_flexible_tower_and_blades_follow_the_rigid_platform_at_first():
     """Over 20 s the platform moves as the rigid one but for the tower's softness, some percent, and the blades swing by meters."""
     rigid = run("floating_turbine").data.sel(time=slice(0, 20))
     bent = bough.simulate(turbine("floating_turbine_flexible"), until=20.0, record=["state", "nodes"]).data
-    assert_same(bent.q.sel(q_name="platform.ry").values, rigid.q.sel(q_name="platform.ry").values, 0.1)
+    assert_same(bent.q.sel(q_name="platform.ry").values, rigid.q.sel(q_name="platform.ry").values, 0.1)    # softness
     tips = abs(bent.node_deflection).max("time").max("axis")
     assert 0.03 < float(tips.sel(node="tower.tip")) < 0.12
     assert 0.5 < float(tips.sel(node="blade1.tip")) < 2.0

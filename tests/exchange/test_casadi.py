@@ -5,6 +5,7 @@ import pytest
 import bough
 from bough.analyze.parameters import STENCIL
 from bough.errors import StateError
+from tests.support.tolerance import differences
 
 casadi = pytest.importorskip("casadi")
 from bough.exchange.casadi import dynamics  # noqa: E402
@@ -33,7 +34,7 @@ def test_the_jacobian_against_differences(inputs):
     for i in range(nx + nu):
         moved = [at + times*h*np.eye(nx + nu)[i] for times, _ in STENCIL]
         want = sum(weight/h*f(y[:nx], y[nx:]).full()[:, 0] for y, (_, weight) in zip(moved, STENCIL, strict=True))
-        np.testing.assert_allclose(found[:, i], want, rtol=0, atol=1e-8*max(1.0, np.abs(found).max()))
+        np.testing.assert_allclose(found[:, i], want, rtol=0, atol=differences(h, rate=3.0, order=4)*np.abs(found).max())
 
 
 def test_what_is_refused():

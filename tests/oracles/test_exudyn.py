@@ -89,9 +89,9 @@ def test_a_mesh_and_its_modes():
     """Solid elements of which Exudyn computes modes and integrals: the same frequencies, the same space, the same accelerations."""
     model, flexible = block()
     fem, _ = mesh_of_elements(model, flexible.n_modes)
-    assert_same(np.sqrt(fem.eigenValues[:flexible.n_modes])/(2*np.pi), flexible.frequencies, 1e-8)
+    assert_same(np.sqrt(fem.eigenValues[:flexible.n_modes])/(2*np.pi), flexible.frequencies, 1e-8)     # of its eigensolver
     shared = fem.modeBasis["matrix"].T @ (model.mass @ flexible.outline.phi.reshape(model.n_dofs, -1))
-    assert_same(shared.T @ shared, np.eye(flexible.n_modes), 1e-8)
+    assert_same(shared.T @ shared, np.eye(flexible.n_modes), 1e-8)                         # as above
     system = chain(2, "zy", flexible)
     peer, rng = Exudyn(system, meshes=dict.fromkeys(system.bodies, model)), np.random.default_rng(3)
     for _ in STATES:

@@ -7,10 +7,11 @@ import pytest
 import bough
 from bough.bench.mechanisms import four_bar_chain, four_bar_states
 from tests.support import maximal
+from tests.support.compare import assert_within, loop_rounding, solving
 from tests.support.mechanisms import CUTS, DOWN, JOINTS, MECHANISMS, any_state, cut_elsewhere, four_bar, lump, n_four_bar, rod
 from tests.support.mechanisms import two_bodies as joined
 from tests.support.peers import peer
-from tests.support.tolerance import CANCELLING, FORMULA, PRODUCTS, SWEEP
+from tests.support.tolerance import CANCELLING, FORMULA, PRODUCTS, SWEEP, differences, rounding
 
 g = 9.81
 
@@ -67,7 +68,8 @@ def test_free_gyrostat():
     poses, velocities, accelerations = maximal.motion(s, q, v, a)
     C, (w, al) = poses["bus"][1], (velocities["bus"][:3], accelerations["bus"][:3])
     c = C @ np.array(body.com)
-    assert accelerations["bus"][3:] + np.cross(al, c) + np.cross(w, np.cross(w, c)) == pytest.approx(np.array(DOWN), abs=1e-11)
+    error = CANCELLING*np.abs(accelerations["bus"]).max()
+    assert accelerations["bus"][3:] + np.cross(al, c) + np.cross(w, np.cross(w, c)) == pytest.approx(np.array(DOWN), abs=error)
 
 
 def test_driven_wheel():
@@ -185,9 +187,10 @@ def test_two_trees_and_a_loop_are_one_tree(kind, seed):
     solution = maximal.solve(case.system, poses, velocities, tau)
     got = tree.carry(poses, velocities, solution.accelerations)[2]
     want = {name: pinocchio.motion(tree_q, tree_v, a, name).acceleration for name in got}
-    assert differ(got, want) < 1e-11
+    bound = solving(pinocchio.mass_matrix(tree_q))
+    assert differ(got, want) < bound
     load = pinocchio.reactions(tree_q, tree_v, a)[list(tree.system.bodies).index("arm")]      # of the joint that was the loop
-    assert np.abs(solution.wrenches["tie"] - load).max() < 1e-11*max(1.0, np.abs(load).max())
+    assert np.abs(solution.wrenches["tie"] - load).max() < bound*max(1.0, np.abs(load).max())
 
 
 @pytest.mark.parametrize("name", CUTS)
@@ -237,7 +240,7 @@ def test_pinocchio_agrees(name, method, tolerance):
         got = pinocchio.closed_dynamics(q, v, force, wrenches, method)
         assert np.abs(got - a).max() < tolerance*max(1.0, np.abs(a).max())
     loads, left = maximal.loop_forces(s, q, v, a, tau)
-    assert left < 1e-11
+    assert left < CANCELLING
     theirs = pinocchio.constraint_forces(q, v, force, wrenches, method)
     assert max(np.abs(theirs[loop] - loads[loop]).max() for loop in loads) < tolerance*max(1.0, largest(loads))
 
@@ -284,7 +287,7 @@ def test_tree_coordinates_agree(name):
     assert (len(v) - independent, len(J) - independent) == (case.motions, case.redundant)
     a, solution = solved(s, q, v, tau)
     unknown = maximal.least_norm(np.block([[M, -J.T], [J, np.zeros((len(J), len(J)))]]), np.append(f, c))
-    assert np.abs(a - unknown[:len(v)]).max() < 1e-11*max(1.0, np.abs(a).max())
+    assert_within(a, unknown[:len(v)], 2*loop_rounding(M, J, a, v, f).accelerations)
     forces, left = maximal.loop_forces(s, q, v, a, tau)
     assert left < CANCELLING
     if not case.redundant:
@@ -299,8 +302,9 @@ def test_jets_are_derivatives():
     loop = maximal.loop_constraints(s)[0]
     now = loop.residual(maximal.places(s, q, v, a))
     before, after = (loop.residual(maximal.places(s, q + t*v + t*t/2*a)).value for t in (-h, h))
-    assert now.rate == pytest.approx((after - before)/(2*h), abs=1e-6)
-    assert now.second == pytest.approx((after - 2*now.value + before)/h**2, abs=1e-5)
+    assert now.rate == pytest.approx((after - before)/(2*h), abs=differences(h, rate=10.0))
+    assert now.second == pytest.approx((after - 2*now.value + before)/h**2,
+                                       abs=differences(h, rate=10.0) + rounding(4)/h**2)
 
 
 def test_what_it_does_not_know():

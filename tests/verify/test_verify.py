@@ -30,7 +30,7 @@ def case_of(compare):
 
 def test_digits():
     assert digits([1.0, 2.0], [1.0, 2.0]) == 16.0
-    assert digits(1.0 + 1e-7, 1.0) == pytest.approx(7.0, abs=0.01)
+    assert digits(1.0 + 1e-7, 1.0) == pytest.approx(7.0, abs=0.005)            # digits have two decimals
     assert digits(1e-9, 0.0, 1.0) == pytest.approx(9.0)
     assert digits(np.nan, np.nan) == digits([1.0, np.inf], [1.0, np.inf]) == digits(1.0, 0.0) == -np.inf
 
@@ -40,7 +40,7 @@ def test_outcomes_of_a_case():
     assert judge(case_of(lambda: [(1.0, 1.0)])).word == "fine"
     short = judge(case_of(lambda: [(1.0, 1.0), (1.0, 1.1)]))
     assert not short.fine
-    assert short.found == pytest.approx(1.04, abs=0.01)
+    assert short.found == pytest.approx(1.04, abs=0.005)           # two decimals of -log10(0.1/1.1)
     broken = judge(case_of(lambda: [(np.zeros(2), np.zeros(3))]))
     assert not broken.fine
     assert "shapes" in broken.problem
