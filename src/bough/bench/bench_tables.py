@@ -1,5 +1,5 @@
 """A benchmark's numbers as tables and lines of text: by benchmark, a function from what it measured to what is printed."""
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.box import SIMPLE
@@ -29,17 +29,30 @@ def section(rows: Iterable[Sequence[str]], *head: Any) -> Iterator[Row]:
     yield None
 
 
+def sections(found: Mapping[str, Any], rows: Callable[[Any], Iterable[Sequence[str]]], *sizes: str) -> Iterator[Row]:
+    """A section for each entry of a mapping, headed by its name and some of its numbers."""
+    for name, measured in found.items():
+        yield from section(rows(measured), name, *(measured[size] for size in sizes))
+
+
+def cells(found: Mapping[str, Any], styles: Mapping[str, str]) -> Iterator[str]:
+    """Entries of a mapping by their names, each in its format; empty where there is none."""
+    return ("" if found.get(name) is None else f"{found[name]:{style}}" for name, style in styles.items())
+
+
+def least(measured: Mapping[str, Any]) -> dict[str, Any]:
+    """The minima of timings, and all else as it is."""
+    return {name: of["min_us"] if isinstance(of, Mapping) and "min_us" in of else of for name, of in measured.items()}
+
+
 def forward(result: dict[str, Any]) -> Report:
     """Mechanism by mechanism: each engine's minimum and median in microseconds, and how many times faster than the peer."""
-    def rows() -> Iterator[Row]:
-        for name, measured in result["mechanisms"].items():
-            yield from section(((task, engine, f"{values['min_us']:.3f}", f"{values['median_us']:.3f}",
-                                 f"{values['ratio']:.1f}" if "ratio" in values else "")
-                                for task in ("forward", "inverse", "rk4") for engine, values in measured.get(task, {}).items()),
-                               name, measured["bodies"], measured["dofs"])
-
+    styles = {"min_us": ".3f", "median_us": ".3f", "ratio": ".1f"}
     yield table("microseconds per state (rk4: per step), minimum / median", ("mechanism", "bodies", "dofs", "task", "engine"),
-                ("min", "median", "x peer"), rows())
+                ("min", "median", "x peer"),
+                sections(result["mechanisms"], lambda measured: (
+                    (task, engine, *cells(values, styles)) for task in ("forward", "inverse", "rk4")
+                    for engine, values in measured.get(task, {}).items()), "bodies", "dofs"))
 
 
 def calls(result: dict[str, Any]) -> Report:
@@ -47,30 +60,26 @@ def calls(result: dict[str, Any]) -> Report:
     found = [of_call for measured in result["mechanisms"].values() for of_call in measured["calls"].values()]
     engines = list(dict.fromkeys(engine for of_call in found for engine in of_call))
 
-    def cells(of_call: dict[str, Any]) -> Iterator[str]:
+    def times(of_call: dict[str, Any]) -> Iterator[str]:
         yield from (f"{of_call[engine]['min_us']:.2f}" if engine in of_call else "" for engine in engines)
         ratio = of_call.get("bough", {}).get("pinocchio/bough")
         yield f"{1/ratio:.2f}" if ratio else ""
 
     yield table("microseconds per call from Python", ("dofs", "call"), (*engines, "x pin"),
                 (row for measured in result["mechanisms"].values()
-                 for row in section(((call, *cells(of_call)) for call, of_call in measured["calls"].items()), measured["dofs"])))
+                 for row in section(((call, *times(of_call)) for call, of_call in measured["calls"].items()), measured["dofs"])))
     if "steps" in result:
         yield from steps(result)
 
 
 def steps(result: dict[str, Any]) -> Report:
     """Mechanism by mechanism: a step from Python, by the compiled loop, by MuJoCo; what a compiled law adds to a stage."""
-    def cells(measured: dict[str, Any]) -> Iterator[str]:
-        for engine in ("sim.step()", "kernel", "mj_step"):
-            yield f"{measured[engine]['min_us']:.2f}" if engine in measured else ""
-        ratio = measured.get("mj_step/sim.step()")
-        more, call = measured["sim.step() - kernel"], measured["call"]["min_us"]
-        yield from (f"{more:.2f}", f"{call:.2f}", f"{ratio:.1f}" if ratio else "")
-
-    yield table("microseconds per step of RK4", ("mechanism", "dofs"),
-                ("sim.step()", "kernel", "mj_step", "more than kernel", "a call without a step", "x MuJoCo"),
-                ((name, str(measured["dofs"]), *cells(measured)) for name, measured in result["steps"].items()))
+    columns = {"sim.step()": ("sim.step()", ".2f"), "kernel": ("kernel", ".2f"), "mj_step": ("mj_step", ".2f"),
+               "more than kernel": ("sim.step() - kernel", ".2f"), "a call without a step": ("call", ".2f"),
+               "x MuJoCo": ("mj_step/sim.step()", ".1f")}
+    yield table("microseconds per step of RK4", ("mechanism", "dofs"), tuple(columns),
+                ((name, str(measured["dofs"]), *cells(least(measured), dict(columns.values())))
+                 for name, measured in result["steps"].items()))
     for mechanism, measured in result["laws"].items():
         added = ", ".join(f"{us:.3f} us {name}" for name, us in measured["added"].items())
         yield (f"{mechanism}: a stage takes {measured['none']['min_us']:.2f} us; a compiled law of two outputs and an input adds "
@@ -79,33 +88,34 @@ def steps(result: dict[str, Any]) -> Report:
 
 def flexible(result: dict[str, Any]) -> Report:
     """Modes by kind of body: microseconds by O(N), in lanes, dense, in Exudyn, and ratios; how the time grows with the links."""
-    def rows() -> Iterator[Row]:
-        for modes, measured in result["modes"].items():
-            peer = measured.get("exudyn", {})
-            yield from section(((kind, *(f"{values[engine]:.3g}" for engine in ("order-n", "order-n, four lanes", "dense")),
-                                 f"{peer['evaluation']:.0f}" if peer else "",
-                                 *(f"{values[ratio]:.1f}" for ratio in ("dense/order-n", "lanes")),
-                                 f"{peer[f'evaluation/{kind}']:.1f}" if peer else "")
-                                for kind, values in measured.items() if kind != "exudyn"), modes)
+    styles = {"order-n": ".3g", "order-n, four lanes": ".3g", "dense": ".3g", "evaluation": ".0f", "dense/order-n": ".1f",
+              "lanes": ".1f"}
+
+    def rows(measured: dict[str, Any]) -> Iterator[Sequence[str]]:
+        peer = measured.get("exudyn", {})
+        for kind, values in measured.items():
+            if kind != "exudyn":
+                yield kind, *cells(values | peer, styles | {f"evaluation/{kind}": ".1f"})
 
     yield table(f"microseconds per evaluation, {result['chain'].partition(';')[0]}", ("modes", "kind"),
-                ("O(N)", "lanes", "dense", "Exudyn", "x dense", "x lanes", "x Exudyn"), rows())
+                ("O(N)", "lanes", "dense", "Exudyn", "x dense", "x lanes", "x Exudyn"), sections(result["modes"], rows))
     yield "microseconds per link: " + ", ".join(f"{links} links {time:.3f}" for links, time in result["growth"].items())
 
 
 def loops(result: dict[str, Any]) -> Report:
     """Mechanism by mechanism: each engine's microseconds, its ratio to the fastest peer, what it leaves of the loops' equations."""
     short = {"order-n": "O(N)", "order-n, four lanes": "four lanes"}
+    styles = {"us": ".4g", "us per loop": ".3f", "times faster": ".1f", "error": ".1e"}
 
-    def cells(measured: dict[str, Any], engine: str) -> Sequence[str]:
-        found, per_loop, ratio = measured[engine], measured["us per loop"].get(engine), measured.get("times faster", {}).get(engine)
-        return (short.get(engine, engine), f"{found['us']:.4g}", f"{per_loop:.3f}" if per_loop else "",
-                f"{ratio:.1f}" if ratio else "", f"{found['error']:.1e}")
+    def rows(measured: dict[str, Any]) -> Iterator[Sequence[str]]:
+        for engine, found in measured.items():
+            if "us" in found:
+                more = {key: measured.get(key, {}).get(engine) for key in ("us per loop", "times faster")}
+                yield short.get(engine, engine), *cells(found | more, styles)
 
     mechanisms = {f"{n} four-bars": measured for n, measured in result["chains"].items()} | {"platform": result["platform"]}
     yield table("microseconds per evaluation with closed loops", ("mechanism", "engine"), ("us", "per loop", "x peer", "error"),
-                (row for name, measured in mechanisms.items()
-                 for row in section((cells(measured, engine) for engine, found in measured.items() if "us" in found), name)))
+                sections(mechanisms, rows))
     yield f"time per loop from 16 to 256 loops: x {result['growth of time per loop, 16 to 256']:.2f}"
 
 
@@ -113,12 +123,12 @@ def momentum(result: dict[str, Any]) -> Report:
     """Tree by tree: microseconds by the cloud and by O(N), one state and four lanes, and how many times faster the cloud is."""
     trees = [(name, n, found) for name, of in result["trees"].items() for n, found in of.items()]
 
-    def cells(found: dict[str, Any], lanes: str, faster: str) -> Sequence[str]:
+    def times(found: dict[str, Any], lanes: str, faster: str) -> Sequence[str]:
         return *(f"{found[engine + lanes]['us']:.3g}" for engine in ("cloud", "order-n")), f"{found['times faster'][faster]:.2f}"
 
     yield table("microseconds per evaluation, relative motions prescribed", ("tree", "bodies"),
                 ("cloud", "O(N)", "x", "4 cloud", "4 O(N)", "x", "error"),
-                ((name, n, *cells(found, "", "one state"), *cells(found, ", four lanes", "four lanes"), f"{found['error']:.1e}")
+                ((name, n, *times(found, "", "one state"), *times(found, ", four lanes", "four lanes"), f"{found['error']:.1e}")
                  for name, n, found in [*trees, ("turbine", "6", result["turbine"])]), caption="4: four states at a time")
 
 
@@ -136,19 +146,18 @@ def jsc(result: dict[str, Any]) -> Report:
             if int(number) % 4 == 0:
                 yield None
 
-    def peers() -> Iterator[Row]:
-        for number, found in result["cases"].items():
-            engines = {name: values for name, values in found.get("evaluation", {}).items() if name != "times faster"}
-            ratios = {name: found["evaluation"].get("times faster", {}).get(f"than {name}") for name in engines}
-            yield from section((("O(N)" if name == "order-n" else name, f"{values['us']:.3g}",
-                                 f"{ratios[name]:.1f}" if ratios[name] else "", f"{values['difference']:.0e}")
-                                for name, values in engines.items()), number)
+    def peers(found: dict[str, Any]) -> Iterator[Sequence[str]]:
+        engines = dict(found.get("evaluation", {}))
+        ratios = engines.pop("times faster", {})
+        for name, values in engines.items():
+            yield ("O(N)" if name == "order-n" else name,
+                   *cells(values | {"faster": ratios.get(f"than {name}")}, {"us": ".3g", "faster": ".1f", "difference": ".0e"}))
 
     yield table(f"JSC cases, {result['seconds']:g} s each: microseconds per step", ("case",),
                 ("bodies", "joint", "modes", "loops", "O(N)", "dense", "x dense", "x real", "apart", "gap", "paper, s"), cases())
     if any("evaluation" in case for case in result["cases"].values()):
         columns = "us", "O(N) is x faster", "difference"
-        yield table("rigid cases: microseconds per evaluation", ("case", "engine"), columns, peers())
+        yield table("rigid cases: microseconds per evaluation", ("case", "engine"), columns, sections(result["cases"], peers))
     yield from (f"- {line}" for line in result["choices"])
     yield from (f"wrote {path}" for path in result["figures"])
 
@@ -166,34 +175,32 @@ def operators(result: dict[str, Any]) -> Report:
     columns = {"parts": "partitioned", "whole": "whole", "sweeps": "sweeps", "x": "whole/partitioned",
                "factors": "whole/partitioned, factors", "solution": "whole/partitioned, solution", "written": "written/partitioned",
                "apart": "difference"}
+    styles = {key: ".0e" if key == "difference" else ".3g" for key in columns.values()}
     title = "ten bodies: factors and one solution by the partition, by whole joints; how many times faster the parts are"
     yield table(title, ("us",), tuple(columns),
-                ((name, *(f"{values[key]:{'.0e' if key == 'difference' else '.3g'}}" for key in columns.values()))
-                 for name, values in result["partition"].items()), wrap=True)
+                ((name, *cells(values, styles)) for name, values in result["partition"].items()), wrap=True)
 
 
 def cost(result: dict[str, Any]) -> Report:
     """Modes by method: multiplications and additions as counted and as the paper has them, and the ratio of their sums."""
-    def numbers(found: dict[str, Any]) -> Iterator[str]:
-        return (str(found[whose][kind]) for whose in ("counted", "paper") for kind in ("multiplications", "additions"))
-
     columns = "mult.", "add.", "paper's mult.", "paper's add.", "ratio"
     yield table(f"operations of {result['chain']}", ("modes", "method"), columns,
-                (("" if i else modes, method, *numbers(found), f"{found['ratio']:.2f}")
+                (("" if i else modes, method, *(str(found[whose][kind]) for whose in ("counted", "paper")
+                                                for kind in ("multiplications", "additions")), f"{found['ratio']:.2f}")
                  for modes, methods in result["modes"].items() for i, (method, found) in enumerate(methods.items())))
     yield from [f"wrote {result['figure']}"] if result["figure"] else []
 
 
 def auto(result: dict[str, Any]) -> Report:
     """System by system, one state and four lanes: times of both methods, the choice and what it costs; the largest loss."""
-    def cells(found: dict[str, Any], choice: str) -> Iterator[str]:
+    def times(found: dict[str, Any], choice: str) -> Iterator[str]:
         for lanes in (found["one state"], found["four lanes"]):
             yield from (f"{time:.0f}" if time >= 100.0 else f"{time:.3g}" for time in (lanes["order-n"], lanes["dense"]))
             yield f"{choice} {100*lanes['loss']:.0f}%"
 
     yield table("microseconds per evaluation and state: one state, in lanes; what auto chooses, and what that loses",
                 ("system", "dofs"), ("O(N)", "dense", "auto", "lanes O(N)", "dense", "auto"),
-                ((name, str(found["dofs"]), *cells(found, found["choice"].replace("order-n", "O(N)")))
+                ((name, str(found["dofs"]), *times(found, found["choice"].replace("order-n", "O(N)")))
                  for name, found in result["systems"].items()), box=None)
     worst = result["worst"]
     yield f"largest loss: {100*worst['loss']:.1f} % ({worst['system']}, {worst['lanes']})"
@@ -204,10 +211,9 @@ def gym(result: dict[str, Any]) -> Report:
     """Steps for each action by engine: times, steps per second of all environments together, and the ratio."""
     yield table("microseconds per environment and action, 64 environments of tree36", ("steps", "engine"),
                 ("min", "median", "steps/s", "x MuJoCo"),
-                (row for steps, engines in result["steps"].items()
-                 for row in section(((engine, f"{values['min_us']:.2f}", f"{values['median_us']:.2f}",
-                                      f"{values['steps_per_second']:.3g}", f"{values['ratio']:.1f}" if "ratio" in values else "")
-                                     for engine, values in engines.items()), steps)))
+                sections(result["steps"], lambda engines: (
+                    (engine, *cells(values, {"min_us": ".2f", "median_us": ".2f", "steps_per_second": ".3g", "ratio": ".1f"}))
+                    for engine, values in engines.items())))
 
 
 def campaign(result: dict[str, Any]) -> Report:
@@ -221,8 +227,7 @@ def campaign(result: dict[str, Any]) -> Report:
                f"the page, {result['failed']} failed, at most {result['peak memory, MB']:.0f} MB of memory")
         return
     yield table(result["unit"], ("how",), ("CPU", "wall"), (
-        (how, f"{values['cpu']:.2f}" if "cpu" in values else "", f"{values['wall']:.2f}")
-        for how, values in result["seconds"].items()))
+        (how, *cells(values, {"cpu": ".2f", "wall": ".2f"})) for how, values in result["seconds"].items()))
     for name, value in result.items():
         if isinstance(value, float):
             yield f"{name}: {value:.3g}"
@@ -247,22 +252,17 @@ def campaign_plan(result: dict[str, Any]) -> Report:
 
 def derivatives(result: dict[str, Any]) -> Report:
     """Rigid trees beside the peer; flexible chains in evaluations of forward dynamics."""
-    engines = ("forward dynamics", "one state", "public call", "four lanes", "pinocchio")
-
-    def rows() -> Iterator[Row]:
-        for name, measured in result["mechanisms"].items():
-            ratios = (f"{measured[engine]['ratio']:.1f}" if "ratio" in measured.get(engine, {}) else ""
-                      for engine in ("one state", "four lanes"))
-            yield (name, str(measured["dofs"]), *(f"{measured[engine]['min_us']:.2f}" if engine in measured else ""
-                                                  for engine in engines), *ratios)
-
+    engines = dict.fromkeys(("forward dynamics", "one state", "public call", "four lanes", "pinocchio"), ".2f")
     yield table("all of d(v')/d(q, v, tau), microseconds per state, minima", ("mechanism", "dofs"),
-                (*engines, "x peer", "lanes x peer"), rows())
-    yield table("flexible chains, five modes a link", ("links", "dofs"), ("forward dynamics", "one state", "evaluations"),
-                ((links, str(of["dofs"]), *(f"{of[engine]['min_us']:.1f}" for engine in engines[:2]), f"{of['evaluations']:.1f}")
-                 for links, of in result["flexible"].items()))
+                (*engines, "x peer", "lanes x peer"),
+                ((name, str(of["dofs"]), *cells(least(of), engines),
+                  *(next(cells(of.get(engine, {}), {"ratio": ".1f"})) for engine in ("one state", "four lanes")))
+                 for name, of in result["mechanisms"].items()))
+    columns = dict.fromkeys(("forward dynamics", "one state", "evaluations"), ".1f")
+    yield table("flexible chains, five modes a link", ("links", "dofs"), tuple(columns),
+                ((links, str(of["dofs"]), *cells(least(of), columns)) for links, of in result["flexible"].items()))
     yield table("compiling, once on a machine: seconds of one core", ("kind",), ("forward dynamics", "derivatives", "x forward"),
-                ((kind, *(f"{of[each]:.1f}" for each in ("forward", "derivatives", "ratio")))
+                ((kind, *cells(of, dict.fromkeys(("forward", "derivatives", "ratio"), ".1f")))
                  for kind, of in result["compiling"].items()))
 
 
@@ -270,7 +270,7 @@ def connections(result: dict[str, Any]) -> Report:
     """What each change costs, a start with such events ahead, and a step afterwards."""
     steps, starts = result["steps"], result["starts"]
     yield table("milliseconds of a change on the platform of 42 dofs", ("change",), ("first", "later"),
-                ((name, f"{found['first']:.2f}", f"{found['later']:.2f}") for name, found in result["changes"].items()))
+                ((name, *cells(found, {"first": ".2f", "later": ".2f"})) for name, found in result["changes"].items()))
     yield "milliseconds to the first step: " + ", ".join(f"{name} {found:.1f}" for name, found in starts.items())
     yield f"a step of RK4 with the attached body mounted in the tree {steps['mounted']:.1f} us, by a loop {steps['loop']:.1f} us"
 
@@ -284,14 +284,11 @@ def orbit(result: dict[str, Any]) -> Report:
 
 def stiff(result: dict[str, Any]) -> Report:
     """System by system each method's time and error; how many times faster; what a step costs; beside Exudyn."""
-    def rows() -> Iterator[Row]:
-        for name in ("spacecraft", "arm", "jsc 16"):
-            yield from section(((row["method"], f"dt {row['dt']:.2g}" if "dt" in row else f"rtol {row['rtol']:g}",
-                                 *((f"{row['wall']:.3g}", str(row["steps"]), f"{row['times real time']:.3g}", f"{row['error']:.1e}",
-                                    "" if row["gap"] is None else f"{row['gap']:.0e}") if "wall" in row else ("failed",)*5))
-                                for row in result[name]["methods"]), name)
-
-    yield table("error against wall time", ("system", "method", "step"), ("wall, s", "steps", "x real", "error", "gap"), rows())
+    styles = {"wall": ".3g", "steps": "", "times real time": ".3g", "error": ".1e", "gap": ".0e"}
+    yield table("error against wall time", ("system", "method", "step"), ("wall, s", "steps", "x real", "error", "gap"),
+                sections({name: result[name] for name in ("spacecraft", "arm", "jsc 16")}, lambda found: (
+                    (row["method"], f"dt {row['dt']:.2g}" if "dt" in row else f"rtol {row['rtol']:g}",
+                     *(cells(row, styles) if "wall" in row else ("failed",)*5)) for row in found["methods"])))
     for method, ratios in result["spacecraft"]["times faster"].items():
         than = ", ".join(f"{ratio:.1f} times faster {key}" for key, ratio in ratios.items() if ratio)
         yield f"spacecraft, {method} within 1e-4: {than}"
@@ -299,9 +296,7 @@ def stiff(result: dict[str, Any]) -> Report:
     yield "JSC case 16 at the paper's accuracy: " + ("missed" if ratio is None else f"{ratio:.1f} times faster than Euler-Cromer")
     columns = {"step, us": ".3g", "evaluation, us": ".3g", "evaluations": ".2f"}
     yield table("a step of imex2", ("system", "states"), tuple(columns),
-                (row for name, found in result["steps"].items()
-                 for row in section(((lanes, *(f"{each[key]:{style}}" for key, style in columns.items()))
-                                     for lanes, each in found.items()), name)))
+                sections(result["steps"], lambda found: ((lanes, *cells(each, columns)) for lanes, each in found.items())))
     closed, law = result["closed step"], result["sampled law"]
     yield f"a closed Euler-Cromer step of JSC case 9: {closed['step, us']:.1f} us, {closed['evaluations']:.2f} evaluations"
     for method, found in law.items():
@@ -322,7 +317,7 @@ def structures(result: dict[str, Any]) -> Report:
     parts = {"read": "read the files", "check": "check the structure", "reduce": "reduce it", "open": "open the body that was kept"}
     yield table(f"a structure of {result['dofs']} dofs to {result['modes']} shapes: {result['total_s']:.1f} s, "
                 f"{result['peak_GB']:.1f} GB", ("part",), ("s", "of the processor, s"),
-                ((text, f"{result[name]['s']:.2f}", f"{result[name]['cpu_s']:.2f}") for name, text in parts.items()))
+                ((text, *cells(result[name], {"s": ".2f", "cpu_s": ".2f"})) for name, text in parts.items()))
 
 
 REPORTS: dict[str, Callable[[dict[str, Any]], Report]] = {report.__name__: report for report in (      # by benchmark
