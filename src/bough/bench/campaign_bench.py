@@ -41,7 +41,7 @@ def campaign(*, quick: bool = False, plan: bool = False, million: bool = False) 
 
         run_campaign(dispersed(8), store(), threads=1, block=8, progress=False)             # kernels are compiled
         works: dict[str, Callable[[], Any]] = {
-            "bare kernels": lambda: integrate(study, rows_of(study, runs)),
+            "bare kernels": lambda: integrate(study, *study.members.rows(np.arange(runs), study.drawn(np.arange(runs)))),
             "one thread": lambda: run_campaign(study, store(), threads=1, progress=False),
             "two threads": lambda: run_campaign(study, store(), threads=2, progress=False)}
         if (client := campaign_plan.cluster(stack)) is not None:
@@ -76,23 +76,13 @@ def measured(work: Callable[[], Any]) -> dict[str, float]:
     return {"cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall}
 
 
-def described() -> System:
+def dispersed(runs: int) -> Campaign:
     system = tree36()
     system.simulation(until=STEPS*DT, dt=DT, sample_rate=10)
-    return system
-
-
-def dispersed(runs: int) -> Campaign:
-    system = described()
     bodies, [joint] = list(system.bodies)[-VARIED:], system.compile().names.q[-1:]
     vary: dict[str, Any] = {f"{name}.mass": ("scale", {"normal": [1.0, 0.02]}) for name in bodies}
     vary |= {f"{name}.v0[0]": {"normal": [0.0, 0.1]} for name in bodies}
     return Campaign(system, vary=vary, samples=runs, metrics={"peak": f"peak({joint})", "end": f"final({joint})"})
-
-
-def rows_of(study: Campaign, runs: int) -> Any:
-    [rows] = study.members.rows(np.arange(runs), study.drawn(np.arange(runs)))
-    return rows
 
 
 def stream(samples: int) -> dict[str, Any]:

@@ -152,11 +152,11 @@ def limbed_platform() -> System:
     m.body(base, "revolute")
     legs = [m.limb(base, ["revolute"]*7) for _ in range(3)]
     arms = [m.limb(legs[0], ["revolute"]*7) for _ in range(2)]
+    model = m.system.compile()
     for name, a, b in (("plate1", legs[0], legs[1]), ("plate2", legs[0], legs[2]), ("object", arms[0], arms[1])):
-        at, orient = neutral_pose(m.system, a)
-        place, turn = neutral_pose(m.system, b)
+        (p_a, R_a), (p_b, R_b) = (model.pose(model.q0, str(body)) for body in (a, b))
         m.system.loop(name, joint=Weld(), a=Frame(str(a)),
-                      b=Frame(str(b), at=turn.inv().apply(at - place), orient=(turn.inv()*orient).as_quat()))
+                      b=Frame(str(b), at=R_b.T @ (p_a - p_b), orient=Rotation.from_matrix(R_b.T @ R_a)))
     return m.system
 
 
@@ -167,12 +167,3 @@ def limbed_platform_states(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarr
     q[:, :3], q[:, 3:7] = rng.uniform(-1.0, 1.0, (count, 3)), Rotation.random(count, random_state=1).as_quat()
     v[:, :6] = rng.normal(size=(count, 6))
     return q, v, rng.normal(size=(count, 42))
-
-
-def neutral_pose(system: System, name: str | None) -> tuple[np.ndarray, Rotation]:
-    """Where a body is at zero joint coordinates."""
-    if name is None:
-        return np.zeros(3), Rotation.identity()
-    body = system.bodies[name]
-    at, orient = neutral_pose(system, body.parent)
-    return at + orient.apply(body.at), orient*Rotation.from_quat(body.orient)

@@ -233,7 +233,7 @@ def _measure(campaign: Campaign, rows: Rows, integration: Integration, trajector
     history, places = Histories(rows, integration, trajectory, wanted), rows.numbers - found.first
     for j, metric in enumerate(campaign.metrics):
         if metric.function is not None:
-            found.metrics[places, j] = [_asked(metric, trajectory, i, found, number) for i, number in enumerate(rows.numbers)]
+            found.metrics[places, j] = [_call(metric, trajectory, i, found, number) for i, number in enumerate(rows.numbers)]
     good = found.status[places] == DONE
     with np.errstate(all="ignore"):
         for j, metric in enumerate(campaign.metrics):
@@ -254,12 +254,13 @@ def single(trajectory: Trajectory, i: int) -> Trajectory:
                    spans=trajectory.spans[i : i + 1])
 
 
-def _asked(metric: Metric, trajectory: Trajectory, i: int, found: BlockResult, number: int) -> float:
+def _call(metric: Metric, trajectory: Trajectory, i: int, found: BlockResult, number: int) -> float:
     """The value of a metric function for the Result of one sample; an error or a non-number marks the sample as failed."""
     if found.status[number - found.first] != DONE:
         return np.nan
     try:
-        value = metric.asked(Result(single(trajectory, i), select_records(None, trajectory.model.system)))
+        assert metric.function is not None
+        value = metric.function(Result(single(trajectory, i), select_records(None, trajectory.model.system)))
     except Exception as error:
         _fail(found, [number], f"metric '{metric.name}': {_reason(error)}")
         return np.nan

@@ -98,19 +98,13 @@ class Metric:
         """Names of the histories that it needs."""
         return tuple(dict.fromkeys(_quantities(self._tree))) if self.expression else ()
 
-    def asked(self, result: Any) -> Any:
-        """The value of its function for a Result."""
-        assert self.function is not None
-        return self.function(result)
-
     @property
     def _tree(self) -> ast.expr:
         return parse(self.name, self.expression)
 
     def of(self, t: Floats, history: History) -> Floats:
         """(runs,) of the histories of a block."""
-        found = _value(self._tree, t, history)
-        return np.asarray(found, float)
+        return np.asarray(_value(self._tree, t, history), float)
 
     def to_mapping(self) -> dict[str, Any]:
         if self.function is not None:

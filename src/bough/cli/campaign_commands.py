@@ -13,13 +13,10 @@ if TYPE_CHECKING:
     from bough.campaign.store import Store
     from bough.campaign.study import Campaign
 
-CampaignFile = Annotated[
-    Path, typer.Argument(help="YAML file of a campaign, or Python script that defines one", show_default=False, metavar="FILE")
-]
-
 
 def campaign(
-    file: CampaignFile,
+    file: Annotated[Path, typer.Argument(help="YAML file of a campaign, or Python script that defines one", show_default=False,
+                                         metavar="FILE")],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="folder of the samples; default: out/NAME.campaign")] = None,
     samples: Annotated[int | None, typer.Option(help="number of runs, overrides the file")] = None,
     seed: Annotated[int | None, typer.Option(help="random seed, overrides the file")] = None,

@@ -1,7 +1,7 @@
 """Commands about a system and its files: `bough check`, `convert`, `examples`, `fmu`, `schema`."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,26 +22,24 @@ def check(file: File) -> None:
     from bough.integrate.integration import step_lines
 
     model = read_system(file).compile()
-    typer.echo(model)
+    typer.echo(f"{model}\n")
     settings = model.system.settings
     q, _ = model.assemble(hold=(settings and settings.hold) or ())
     total = summary.mass_properties(model, q)
-    typer.echo(f"\nmass          {total.mass:g} kg")
-    typer.echo(f"mass center   {_vector(total.center)} m")
-    for label, row in zip(("inertia", "about it", ""), total.inertia, strict=True):
-        typer.echo(f"{label:14}{_vector(row)}{' kg m^2' if label == 'inertia' else ''}")
+    about = [_vector(row) for row in total.inertia]
     wheels = [wheel.label for wheel in model.system.wheels.values()]
-    for label, lines in (("wheels", wheels), ("loads", summary.loads(model)), ("held", summary.held(model)),
-                         ("meshes", summary.lost_meshes(model))):
-        for i, line in enumerate(lines):
-            typer.echo(f"{label if i == 0 else '':14}{line}")
-    for label, line in [*summary.loops(model, q), ("dynamics", reason(model))]:
+    lines = [("mass", f"{total.mass:g} kg"), ("mass center", f"{_vector(total.center)} m"), ("inertia", f"{about[0]} kg m^2"),
+             ("about it", about[1]), ("", about[2]), *_listed("wheels", wheels), *_listed("loads", summary.loads(model)),
+             *_listed("held", summary.held(model)), *_listed("meshes", summary.lost_meshes(model)), *summary.loops(model, q),
+             ("dynamics", reason(model)), *step_lines(model),
+             ("simulation", settings or "no settings; give --until and --dt to bough run"), *_listed("notes", model.system.notes)]
+    for label, line in lines:
         typer.echo(f"{label:14}{line}")
-    for label, line in step_lines(model):
-        typer.echo(f"{label:14}{line}")
-    typer.echo(f"{'simulation':14}{settings or 'no settings; give --until and --dt to bough run'}")
-    for i, line in enumerate(model.system.notes):
-        typer.echo(f"{'notes' if i == 0 else '':14}{line}")
+
+
+def _listed(label: str, lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Lines, of which the first has a label."""
+    return zip([label, *[""]*len(lines)], lines, strict=False)
 
 
 def convert(

@@ -12,10 +12,10 @@ joints are constraints with multipliers. A reduced body is a mesh of points that
     stiffening  Exudyn has none: give bodies with geometric_stiffness=False
 
 A node turns by exp(theta~), theta = psi eta, and so by T(-theta) psi eta' in the axes of F, which is what we have. To the forces of
-Exudyn's joints it turns by psi eta' with tangent=False, and by default (tangent=True) by T(theta) psi eta', whose axes are the
-node's, not F's. All are the same where theta keeps its direction, as in a plane, or is zero. In space Exudyn errs by theta x
-theta'/2, or by theta x theta'. Its constraints on velocities (TrapezoidalIndex2) err by theta x omega besides: they take the
-turning of F in the node's axes. In space, use GeneralizedAlpha, which has constraints on positions.
+Exudyn's joints it turns by psi eta' as they are set here (rotationsExponentialMap=1), and by default by T(theta) psi eta', whose
+axes are the node's, not F's. All are the same where theta keeps its direction, as in a plane, or is zero. In space Exudyn errs by
+theta x theta'/2, by default by theta x theta'. Its constraints on velocities (TrapezoidalIndex2) err by theta x omega besides: they
+take the rotation of F in the node's axes. In space, use GeneralizedAlpha, which has constraints on positions.
 """
 import sys
 import time
@@ -58,11 +58,11 @@ class Exudyn:
     Attitudes have three coordinates, of its Lie group.
     """
 
-    def __init__(self, system, *, meshes=None, joints="constraint", gravity="exact", tangent=False):
+    def __init__(self, system, *, meshes=None, joints="constraint", gravity="exact"):
         if not expressible(system, meshes or ()):
             raise ValueError(f"system '{system.name}': Exudyn has no such bodies or joints; see bough.peers.exudyn.expressible")
         self.system, self.model, self.solver = system, system.compile(), None
-        self.tangent, self.joints = tangent, joints
+        self.joints = joints
         exu.config.printToConsole = False
         self.container = exu.SystemContainer()
         self.mbs = self.container.AddSystem()
@@ -110,7 +110,7 @@ class Exudyn:
         numbers = made.numbers[node]
         return self.mbs.AddMarker(items.MarkerSuperElementRigid(
             bodyNumber=made.object, meshNodeNumbers=numbers, weightingFactors=[1/len(numbers)]*len(numbers), localHT=place,
-            useAlternativeApproach=True, rotationsExponentialMap=2 if self.tangent else 1))
+            useAlternativeApproach=True, rotationsExponentialMap=1))
 
     def add_joint(self, body):
         """Exudyn's revolute joint turns about z: its frames are turned so that z is the axis."""
@@ -152,7 +152,7 @@ class Exudyn:
 
     # ---- accelerations -----------------------------------------------------------------------------------------------
     def forward_dynamics(self, q, v):
-        """Our v' from Exudyn's M, f and J: M a + J^T l = f, J a = -J' v. For constraints and tangent=False."""
+        """Our v' from Exudyn's M, f and J: M a + J^T l = f, J a = -J' v. For constraints."""
         solver, (x, rate) = self.open_solver(), self.coordinates(q, v)
         J, turning = self.jacobian(x), self.turning(x, rate)
         self.put(x, rate)
@@ -186,7 +186,7 @@ class Exudyn:
         return np.array(self.mbs.GetNodeOutput(self.bodies[name].frame, OUT.RotationMatrix, NOW)).reshape(3, 3)
 
     def open_solver(self):
-        exu.experimental.markerSuperElementRigidTexpSO3 = int(self.tangent)         # Exudyn has it for all systems at once
+        exu.experimental.markerSuperElementRigidTexpSO3 = 0                         # global in Exudyn: for all systems
         if self.solver is None:
             self.solver, settings = exu.MainSolverImplicitSecondOrder(), self.settings()
             settings.timeIntegration.generalizedAlpha.computeInitialAccelerations = False

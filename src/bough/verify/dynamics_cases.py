@@ -14,6 +14,7 @@ from bough.analyze.balance import moved_along
 from bough.analyze.parameters import STENCIL
 from bough.compile.layout import Floats
 from bough.describe import Free, Harmonics, Polynomial, Rate, Revolute, System, Universal
+from bough.describe.part import depth_first
 from bough.model import Model
 from bough.verify import systems
 from bough.verify.case import Cases, Pairs
@@ -133,13 +134,9 @@ def subtree_loads(system: System, q: Floats, v: Floats, a: Floats) -> Floats:
     found = []
     for name in system.bodies:
         total, at, turn = np.zeros(6), stands[name].position.value, stands[name].rotation.value
-        for other, body in system.bodies.items():
-            up: str | None = other
-            while up is not None and up != name:
-                up = system.bodies[up].parent
-            if up == name:
-                arm = stands[body.name].position.value - at
-                total += needs[other] + np.append(np.cross(arm, needs[other][3:]), np.zeros(3))
+        for other in (name, *(body.name for body in depth_first(system, name))):
+            arm = stands[other].position.value - at
+            total += needs[other] + np.append(np.cross(arm, needs[other][3:]), np.zeros(3))
         found.append(np.concatenate([total[:3] @ turn, total[3:] @ turn]))
     return np.array(found)
 
