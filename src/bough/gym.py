@@ -133,8 +133,8 @@ class _Task:
         found = self.sim._measure(self.y.names)
         return np.concatenate([np.reshape(found[name], (len(x), -1)) for name in self.y.names], axis=1)
 
-    def seen(self, y: Floats, randoms: Sequence[np.random.Generator]) -> Floats:
-        """Outputs with noise and quantization, as an agent sees them."""
+    def measured(self, y: Floats, randoms: Sequence[np.random.Generator]) -> Floats:
+        """Outputs with noise and quantization, as an agent gets them."""
         if self.noise.any():
             y = y + self.noise*np.array([random.standard_normal(y.shape[1]) for random in randoms])
         coarse = self.quantum > 0.0
@@ -223,7 +223,7 @@ class Environment(gymnasium.Env[Floats, Floats]):
             start["seed"] = int(self.np_random.integers(2**31))
         task.sim.reset(**start)
         self._n, self._y = 0, task.observe(task.sim.x)
-        return task.seen(self._y, [self.np_random])[0], {}
+        return task.measured(self._y, [self.np_random])[0], {}
 
     def step(self, action: Floats) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
         """Apply an action for one period."""
@@ -241,7 +241,7 @@ class Environment(gymnasium.Env[Floats, Floats]):
         t, y = self._n*task.period, task.y.named(self._y[0])
         reward = float(task.reward(t, y, task.u.named(u)))
         ended = bool(info) or (task.terminated is not None and bool(task.terminated(t, y)))
-        return task.seen(self._y, [self.np_random])[0], reward, ended, bool(self._n >= task.limit), info
+        return task.measured(self._y, [self.np_random])[0], reward, ended, bool(self._n >= task.limit), info
 
 
 class VectorEnvironment(VectorEnv[Floats, Floats, Floats]):
@@ -326,10 +326,10 @@ class VectorEnvironment(VectorEnv[Floats, Floats, Floats]):
         for i in np.flatnonzero(mask):
             if seeds[i] is not None:
                 self._randoms[i] = seeding.np_random(seeds[i])[0]
-        self._begin(mask)
-        return self._task.seen(self._task.observe(self._x), self._randoms), {}
+        self._restart(mask)
+        return self._task.measured(self._task.observe(self._x), self._randoms), {}
 
-    def _begin(self, mask: Any) -> None:
+    def _restart(self, mask: Any) -> None:
         """Restart some environments."""
         starts = [self._task.drawn(self._randoms[i]) for i in np.flatnonzero(mask)]
         begin = self.simulator._options["t0"]
@@ -340,9 +340,9 @@ class VectorEnvironment(VectorEnv[Floats, Floats, Floats]):
         """Apply an action in each environment for one period."""
         task, again = self._task, self._ended.copy()
         if self._mode == AutoresetMode.DISABLED and again.any():
-            raise StateError(f"environments {np.flatnonzero(again).tolist()} have come to their end; reset them first, by "
+            raise StateError(f"environments {np.flatnonzero(again).tolist()} have ended; reset them first, by "
                              "reset(options={'reset_mask': ...})")
-        u, diverged = task.act(actions), self._go()
+        u, diverged = task.act(actions), self._advance()
         self._steps += 1.0
         y, t = task.observe(self._x), self._steps*task.period
         named = task.y.named(y)
@@ -353,23 +353,23 @@ class VectorEnvironment(VectorEnv[Floats, Floats, Floats]):
             infos |= {"diverged": diverged.copy(), "_diverged": diverged.copy()}
         if self._mode == AutoresetMode.NEXT_STEP and again.any():
             rewards[again], ended[again], cut[again] = 0.0, False, False
-            self._begin(again)
+            self._restart(again)
             y = task.observe(self._x)
         self._ended = ended | cut
         if self._mode == AutoresetMode.SAME_STEP and self._ended.any():
-            y = self._begin_at_once(y, infos)
-        return task.seen(y, self._randoms), rewards, ended, cut, infos
+            y = self._restart_at_once(y, infos)
+        return task.measured(y, self._randoms), rewards, ended, cut, infos
 
-    def _begin_at_once(self, y: Floats, infos: dict[str, Any]) -> Floats:
+    def _restart_at_once(self, y: Floats, infos: dict[str, Any]) -> Floats:
         """Restart ended environments; their last observations go into infos, and the new ones are returned."""
-        mask, last, final = self._ended.copy(), np.full(self.num_envs, None, object), self._task.seen(y, self._randoms)
+        mask, last, final = self._ended.copy(), np.full(self.num_envs, None, object), self._task.measured(y, self._randoms)
         for i in np.flatnonzero(mask):
             last[i] = final[i]
         infos |= {"final_obs": last, "_final_obs": mask, "final_info": dict(infos), "_final_info": mask}
-        self._begin(mask)
+        self._restart(mask)
         return self._task.observe(self._x)
 
-    def _go(self) -> Any:
+    def _advance(self) -> Any:
         """Step all lanes; returns which have diverged: these keep their previous state."""
         with suppress(SimulationError):                         # raised if all have diverged
             self.simulator.step(self._task.steps)

@@ -81,7 +81,7 @@ class Bar:
             self.timer.start()
 
     def show(self) -> None:
-        """Appear, if the work still goes on."""
+        """Appear, if the work has not ended."""
         with DISPLAY.lock:
             if not self.closed:
                 self.task = DISPLAY.add(self.title)

@@ -2,7 +2,7 @@
 import pytest
 from rich.console import Console
 
-from bough.bench.auto_bench import judged, timed
+from bough.bench.auto_bench import evaluate_choice, timed
 from bough.bench.bench_tables import REPORTS
 from bough.bench.cost_bench import draw, of_chain
 from bough.bench.mechanisms import arm7, flexible_arm
@@ -28,7 +28,7 @@ def test_the_zoo_is_as_large_and_as_varied_as_it_should_be():
 @pytest.fixture(scope="module")
 def told():
     model = arm7().compile()
-    return judged(model, timed({"arm7": model}, 1)["arm7"])
+    return evaluate_choice(model, timed({"arm7": model}, 1)["arm7"])
 
 
 def test_a_loss_is_what_the_choice_costs(told):

@@ -72,7 +72,7 @@ def summary(facts):
         if one := facts.get(name):
             fine = f"{one['cases'] - len(one['short']) - one['missing']} cases fine"
             short = f", FALLING SHORT: {', '.join(one['short'])}" if one["short"] else ""
-            missing = f", {one['missing']} without their witness" if one["missing"] else ""
+            missing = f", {one['missing']} without their reference" if one["missing"] else ""
             rows.append([command, f"{fine}{short}{missing}; {one['processor_seconds']} s of processor time, {one['seconds']} s"])
     if one := facts.get("mutants"):
         missed = [name for name, found in one.items() if not found]

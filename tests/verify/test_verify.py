@@ -37,7 +37,7 @@ def test_digits():
 
 def test_outcomes_of_a_case():
     """Fine, short, a witness that raises, one that is not there; nothing is fine that yields nothing."""
-    assert judge(case_of(lambda: [(1.0, 1.0)])).word == "fine"
+    assert judge(case_of(lambda: [(1.0, 1.0)])).verdict == "fine"
     short = judge(case_of(lambda: [(1.0, 1.0), (1.0, 1.1)]))
     assert not short.fine
     assert short.found == pytest.approx(1.04, abs=0.005)           # two decimals of -log10(0.1/1.1)

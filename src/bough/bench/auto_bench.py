@@ -52,7 +52,7 @@ def zoo_measured(passes: int, processes: int) -> dict[str, Any]:
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
             for name, found in alone.submit(timed, None, passes).result().items():
                 keep_least(times[name], found)
-    return {name: judged(model, times[name]) for name, model in zoo().items()}
+    return {name: evaluate_choice(model, times[name]) for name, model in zoo().items()}
 
 
 def timed(models: dict[str, Model] | None, passes: int) -> dict[str, dict[Engine, float]]:
@@ -69,7 +69,7 @@ def keep_least(best: dict[Engine, float], found: dict[Engine, float]) -> None:
     best |= {engine: min(time, best.get(engine, time)) for engine, time in found.items()}
 
 
-def judged(model: Model, times: dict[Engine, float]) -> dict[str, Any]:
+def evaluate_choice(model: Model, times: dict[Engine, float]) -> dict[str, Any]:
     """Times of both methods, what "auto" chooses, and what that loses."""
     found: dict[str, Any] = {"dofs": model.nv, "choice": model.resolve_dynamics()}
     for width, name in LANE_NAMES.items():
@@ -95,7 +95,7 @@ def crossover(passes: int) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, (make, numbers) in FAMILIES.items():
         models = {str(n): make(n).compile() for n in numbers}
-        systems = [judged(models[n], times) for n, times in timed(models, passes).items()]
+        systems = [evaluate_choice(models[n], times) for n, times in timed(models, passes).items()]
         found[name] = {key: [of[key] for of in systems] for key in ("dofs", *LANE_NAMES.values())}
     return found
 

@@ -217,7 +217,7 @@ def gym(result: dict[str, Any]) -> Report:
 
 
 def campaign(result: dict[str, Any]) -> Report:
-    """Seconds by how the runs are made, and what is asked of them; or a plan."""
+    """Seconds by how the runs are made, and ratios of them; or a plan."""
     if "plan" in result:
         yield from campaign_plan(result)
         return

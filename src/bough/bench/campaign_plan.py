@@ -17,8 +17,8 @@ from bough.campaign.store import Store
 from bough.campaign.study import Campaign
 
 RUNS, CORES, CASE = 1_000_000, (1, 100, 1000), 16
-PARAMETERS, METRICS, TIMES = 10, 5, 300         # of the samples that are planned: numbers that vary, that are asked, of a history
-BUSY = 0.1                                      # of their time that scheduler and store may have to do, so that nobody waits
+PARAMETERS, METRICS, TIMES = 10, 5, 300         # of a planned sample: varied numbers, metrics, times of a history
+BUSY = 0.1                                      # share of their time that scheduler and store may be busy, so that no worker waits
 
 
 def plan(*, quick: bool = False) -> dict[str, Any]:

@@ -43,7 +43,7 @@ def loop_opened() -> System:
 
 
 def body_dropped(joint: Joint | None) -> System:
-    """A body on the platform's top goes its own way."""
+    """A body is released from the top of the platform."""
     system = jsc_case(CASE)
     system.body("payload", parent="top", at=(0.2, 0.1, 0.3), joint=joint or Weld(), mass=20.0, inertia=(1, 2, 3))
     system.event("drop", at=APART*DT, do=[Detach("payload")])

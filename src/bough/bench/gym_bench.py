@@ -31,7 +31,7 @@ def with_ports(system: System) -> System:
 
 
 def compare(steps: int, rounds: int) -> dict[str, dict[str, float]]:
-    """One action of all environments: to set torques, go so many steps, see all coordinates and rates; bough's environments also
+    """One action of all environments: set torques, take so many steps, return all coordinates and rates; bough's environments also
     have a reward and a time limit, and reset themselves."""
     from bough.gym import VectorEnvironment
     model = with_ports(tree36()).compile()
@@ -46,8 +46,8 @@ def compare(steps: int, rounds: int) -> dict[str, dict[str, float]]:
         peer = MujocoEnvironments(model.system, q, v, DT, steps)
         functions["mujoco"] = lambda: peer.step(actions)
         for _ in range(100//steps):
-            seen, wanted = envs.step(actions)[0], peer.step(actions)
-        difference = float(np.abs(seen[:, 7:model.nq] - wanted[:, peer.angles]).max())
+            observed, wanted = envs.step(actions)[0], peer.step(actions)
+        difference = float(np.abs(observed[:, 7:model.nq] - wanted[:, peer.angles]).max())
     timings = with_ratios(interleaved(functions, ENVIRONMENTS, rounds=rounds), "mujoco")
     if "mujoco" in timings:
         timings["bough"]["difference"] = difference

@@ -18,7 +18,7 @@ from bough.flex import FlexibleBody, beam
 
 @dataclass(frozen=True)
 class Configuration:
-    """What tells the four configurations apart."""
+    """The differences between the four configurations."""
     joints: int                 # of a limb
     halves: int                 # into which every boom is cut, to be joined rigidly
     arms: int = 0

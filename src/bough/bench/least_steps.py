@@ -23,7 +23,7 @@ Trial = Callable[[float], Floats | None]
 
 
 def least_steps(model: Model, *, until: float, laws: Any, **options: Any) -> int:
-    """So many steps to a time, at which the laws are asked by the clock; options are those of `simulate`."""
+    """Number of steps to a time, at which sampled laws run; options are those of `simulate`."""
     run, steps = begin(model, until=until, laws=laws, sample_rate=1.0/until, **options).runs[0], 0
     run.begin()
     h = 1e-6

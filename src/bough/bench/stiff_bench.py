@@ -61,18 +61,18 @@ def compare(model: Model, methods: Mapping[str, list[Options]], until: float, ro
     reference = integrate(model, until=until, method="rk4", dt=longest/4, sample_rate=rate, dynamics="order-n", laws=law)
     if reference.failure:
         raise RuntimeError(reference.failure)
-    asked = [{"method": method, **options} for method, many in {"rk4": [{"dt": 0.95*longest}], **methods}.items()
+    settings = [{"method": method, **options} for method, many in {"rk4": [{"dt": 0.95*longest}], **methods}.items()
              for options in many]
-    runs: list[list[Trajectory]] = [[] for _ in asked]
+    runs: list[list[Trajectory]] = [[] for _ in settings]
     for _ in counted(model.system.name, range(rounds)):                     # interleaved: what disturbs one disturbs the others
-        for options, some in zip(asked, runs, strict=True):
+        for options, some in zip(settings, runs, strict=True):
             more: Options = {"dynamics": "order-n"} if options["method"] in ("rk4", "euler-cromer") else {}
             some.append(integrate(model, until=until, sample_rate=rate, laws=law, **more, **options))
-    rows = [{**options, **judged(model, some, reference)} for options, some in zip(asked, runs, strict=True)]
+    rows = [{**options, **errors_of(model, some, reference)} for options, some in zip(settings, runs, strict=True)]
     return {"dofs": model.nv, "seconds": until, "longest stable step of rk4": longest, "methods": rows}
 
 
-def judged(model: Model, runs: list[Trajectory], reference: Trajectory) -> dict[str, Any]:
+def errors_of(model: Model, runs: list[Trajectory], reference: Trajectory) -> dict[str, Any]:
     """Wall time, steps and errors of runs that are alike."""
     one, exact = runs[0], reference.x[0, :, :model.nq]
     if one.failure:

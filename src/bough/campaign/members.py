@@ -294,7 +294,7 @@ class Members:
         parameters = self.parameters(values)
         pars = None if self.apart or not parameters else self._tables(parameters)
         if self.apart or (parameters and pars is None):
-            return [self._alone(numbers[i : i + 1], values[i : i + 1]) for i in range(len(numbers))]
+            return [self._single(numbers[i : i + 1], values[i : i + 1]) for i in range(len(numbers))]
         return [Rows(self, self.model, numbers, self.start(values), parameters or None, {}, self.law_values, pars)]
 
     def with_bodies(self, choice: Any) -> Members:
@@ -321,7 +321,7 @@ class Members:
         except BoughError:
             return None
 
-    def _alone(self, number: Any, values: Floats) -> Rows:
+    def _single(self, number: Any, values: Floats) -> Rows:
         """One sample; on a separate model if its tables differ in structure."""
         parameters, model, alone = self.parameters(values), self.model, self.apart
         if parameters:
@@ -377,10 +377,10 @@ class Members:
     def _problem(self, each: Target, values: Floats) -> str:
         ordered, counts = np.unique(values, return_counts=True)
         if len(ordered) <= FEW:
-            wrong = [self._refused(each, value) for value in ordered]
+            wrong = [self._invalid_because(each, value) for value in ordered]
             share = sum(count for text, count in zip(wrong, counts, strict=True) if text) / len(values)
         else:
-            wrong = [self._refused(each, value) for value in (ordered[0], ordered[-1])]
+            wrong = [self._invalid_because(each, value) for value in (ordered[0], ordered[-1])]
             low = self._boundary(each, ordered) if wrong[0] else 0
             high = len(ordered) - (self._boundary(each, ordered[::-1]) if wrong[1] else 0)
             share = 1.0 - counts[low : max(low, high)].sum() / len(values)
@@ -391,9 +391,9 @@ class Members:
 
     def _boundary(self, each: Target, ordered: Floats) -> int:
         """The number of leading values that are invalid, if the first is."""
-        return bisect_left(range(len(ordered)), True, lo=1, key=lambda i: not self._refused(each, float(ordered[i])))
+        return bisect_left(range(len(ordered)), True, lo=1, key=lambda i: not self._invalid_because(each, float(ordered[i])))
 
-    def _refused(self, each: Target, value: float) -> str:
+    def _invalid_because(self, each: Target, value: float) -> str:
         """Why a value is invalid; empty if it is valid."""
         if each.kind == SETTING:
             return "" if value > 0.0 and np.isfinite(value) else f"{each.owner} is {value:.6g}; it must be greater than 0"

@@ -17,7 +17,7 @@ from bough.integrate.integration import Integration
 from bough.integrate.start import member_model
 from bough.integrate.trajectory import Trajectory
 
-LOOKED_AT = 8  # samples of a block that are tried until one can be compared
+TRIED = 8  # samples of a block that are tried until one can be compared
 SAME = 1e-9  # relative to the largest number of the tables: tolerance of the comparison
 
 
@@ -66,17 +66,17 @@ def _of_tables(rows: Rows, each: Target, integration: Integration) -> Floats:
     """From the tables if they contain the number itself; otherwise from the description that they were compiled from."""
     system = rows.members.model.system
     if rows.parameters is None:  # a separate model
-        return _shown(each, value_in(system, rows.model.system, each.owner)[None], rows)
+        return _as_stored(each, value_in(system, rows.model.system, each.owner)[None], rows)
     if substance(system, each.owner):
         body, _, field = each.owner.rpartition(".")
         own = {each.owner: rows.parameters[each.owner]}
-        return _shown(each, getattr(body_parameters(system, own)[body], field), rows)
+        return _as_stored(each, getattr(body_parameters(system, own)[body], field), rows)
     values = None if integration.events else _held_in_tables(rows, each, integration.runs[0].pars)
     if values is not None:
-        return _shown(each, values, rows)
-    asked = rows.parameters[each.owner]
-    read = [value_in(system, changed_system(system, {each.owner: value}), each.owner) for value in asked]
-    return _shown(each, np.array(read), rows)
+        return _as_stored(each, values, rows)
+    given = rows.parameters[each.owner]
+    read = [value_in(system, changed_system(system, {each.owner: value}), each.owner) for value in given]
+    return _as_stored(each, np.array(read), rows)
 
 
 def _held_in_tables(rows: Rows, each: Target, pars: Floats) -> Floats | None:
@@ -95,7 +95,7 @@ def _held_in_tables(rows: Rows, each: Target, pars: Floats) -> Floats | None:
     return None if np.isnan(values).any() else values.reshape(len(pars), *np.shape(each.nominal))
 
 
-def _shown(each: Target, values: Any, rows: Rows) -> Floats:
+def _as_stored(each: Target, values: Any, rows: Rows) -> Floats:
     """Values (n, ...) of a parameter as stored: its varied entry, or the common factor."""
     values, nominal = np.asarray(values, float), np.asarray(each.nominal, float)
     if each.entry:
@@ -113,7 +113,7 @@ def check_tables(rows: Rows, integration: Integration) -> None:
         return
     usual = rows.members.model
     scale = np.abs(usual.tables.pars[0]).max()
-    for i in range(min(len(rows.numbers), LOOKED_AT)):
+    for i in range(min(len(rows.numbers), TRIED)):
         own = member_model(usual, rows.parameters, i).tables
         if not same_structure(own, usual.tables):
             continue

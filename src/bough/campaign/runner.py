@@ -142,18 +142,18 @@ def _on_cluster(campaign: Campaign, client: Any, blocks: list[tuple[int, int]]) 
         return client.submit(_run_on_worker, name, first, last, key=f"{name}-{first}", retries=10, pure=False)
 
     try:
-        _hand_out(client, Kept(), name)
+        _register(client, Kept(), name)
         yield from in_turn(client, submit, blocks)
     except (OSError, CancelledError, distributed.scheduler.KilledWorker) as error:
         raise StateError(f"campaign: the cluster failed ({type(error).__name__}: {error}); what is done is kept: start scheduler "
-                         "and workers again, then the same command goes on") from error
+                         "and workers again, then the same command continues") from error
     finally:
         with suppress(OSError, ValueError):  # the cluster is gone, or never had it
             if client.status == "running":
                 client.unregister_worker_plugin(name)
 
 
-def _hand_out(client: Any, plugin: Any, name: str) -> None:
+def _register(client: Any, plugin: Any, name: str) -> None:
     """Give the campaign to all workers."""
     try:
         client.register_plugin(plugin, name=name)
@@ -177,12 +177,12 @@ def in_turn(client: Any, submit: Callable[[int, int], Any], blocks: list[tuple[i
     from dask import distributed
 
     wait_for: Any = distributed.wait
-    seen: dict[str, float] = {"time": -np.inf, "threads": 1}
+    known: dict[str, float] = {"time": -np.inf, "threads": 1}
 
     def ahead() -> int:
-        if time.monotonic() - seen["time"] > LOOK:
-            seen.update(time=time.monotonic(), threads=max(1, sum(client.nthreads().values())))
-        return AHEAD * int(seen["threads"])
+        if time.monotonic() - known["time"] > LOOK:
+            known.update(time=time.monotonic(), threads=max(1, sum(client.nthreads().values())))
+        return AHEAD * int(known["threads"])
 
     yield from _spread(submit, blocks, ahead, lambda waiting: wait_for(list(waiting), return_when="FIRST_COMPLETED").done)
 

@@ -114,8 +114,8 @@ class Campaign:
                 raise DescriptionError(f"campaign: a metric is called '{each.name}', as the samples' own {each.name}; rename it")
         self.keep = tuple([keep] if isinstance(keep, str) else keep)
         if not self.metrics and not self.keep:
-            raise DescriptionError("campaign: nothing is asked of the runs; give metrics, {'swing': 'peak(boom.ry)'}, or "
-                                   "quantities to keep")
+            raise DescriptionError("campaign: there are no metrics and nothing to keep; give metrics, {'swing': 'peak(boom.ry)'}, "
+                                   "or quantities to keep")
         paths = [each.path for each in self.variations]
         tables = {each.path: len(each.distribution.options["values"]) for each in self.variations
                   if each.distribution.kind == "table"}

@@ -43,7 +43,7 @@ def campaign(
     try:
         kept = _run(study, store, threads, workers, scheduler, block)
     except KeyboardInterrupt:
-        typer.echo(f"stopped; what is in {store} stays, and the same command goes on", err=True)
+        typer.echo(f"stopped; {store} keeps what is done, and the same command continues", err=True)
         raise
     _print_report(kept, as_json)
 

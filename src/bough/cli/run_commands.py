@@ -45,7 +45,7 @@ def run(
 ) -> None:
     """Simulate FILE: save the results, print a summary, write plots. Options override the file's settings."""
     if resume is not None:
-        go_on(resume, file, until=until, record=record, output=output, checkpoint=checkpoint, plots=plots, replay=replay,
+        continue_run(resume, file, until=until, record=record, output=output, checkpoint=checkpoint, plots=plots, replay=replay,
               quiet=quiet, other={"--dt": dt, "--method": method, "--sample-rate": sample_rate})
         return
     if file is None:
@@ -66,8 +66,8 @@ def run(
 
             names = [*select_records(None, system, controlled=any(laws.values())), "reactions"]       # which have a figure
         streamed: dict[str, Any] = {} if checkpoint is None else {"save_to": target, "checkpoint": checkpoint}
-        conclude(lambda: bough.simulate(system, until=until, dt=dt, method=method, sample_rate=sample_rate, record=names, **laws,
-                                        **streamed), target, drawing=drawing, replay=replay, quiet=quiet)
+        simulate_and_save(lambda: bough.simulate(system, until=until, dt=dt, method=method, sample_rate=sample_rate, record=names,
+                                                 **laws, **streamed), target, drawing=drawing, replay=replay, quiet=quiet)
 
 
 def words(record: str | None) -> list[str] | None:
@@ -75,12 +75,12 @@ def words(record: str | None) -> list[str] | None:
     return None if record is None else [name.strip() for name in record.split(",") if name.strip()]
 
 
-def go_on(path: Path, file: Path | None, *, until: float | None, record: str | None, output: Path | None, checkpoint: float | None,
-          plots: bool, replay: bool, quiet: bool, other: dict[str, object]) -> None:
+def continue_run(path: Path, file: Path | None, *, until: float | None, record: str | None, output: Path | None,
+                 checkpoint: float | None, plots: bool, replay: bool, quiet: bool, other: dict[str, object]) -> None:
     """Continue a run, with the laws of FILE, if any; a run that was streamed, or is to be, keeps streaming."""
     given = [name for name, value in other.items() if value is not None]
     if given:
-        raise typer.BadParameter(f"{given[0]} is that of the run that goes on; leave it out")
+        raise typer.BadParameter(f"{given[0]} cannot change when a run continues; leave it out")
     from bough.files import read
     from bough.results.stream import checkpoint_of
 
@@ -91,11 +91,11 @@ def go_on(path: Path, file: Path | None, *, until: float | None, record: str | N
         target, interval = output or path, checkpoint or checkpoint_of(path)
         streamed: dict[str, Any] = {} if interval is None else {"save_to": target, "checkpoint": interval}
         sim = bough.resume(path, model=system, record=words(record), **laws, **streamed)
-        conclude(lambda: sim.finish(until, progress=not quiet), target, drawing=drawing, replay=replay, quiet=quiet)
+        simulate_and_save(lambda: sim.finish(until, progress=not quiet), target, drawing=drawing, replay=replay, quiet=quiet)
 
 
-def conclude(simulate: Callable[[], Result | SavedResult], target: Path, *, drawing: Drawing | None, replay: bool,
-             quiet: bool) -> None:
+def simulate_and_save(simulate: Callable[[], Result | SavedResult], target: Path, *, drawing: Drawing | None, replay: bool,
+                      quiet: bool) -> None:
     """Simulate and write the result; if a run fails, what was recorded up to then."""
     try:
         result = simulate()

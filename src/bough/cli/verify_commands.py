@@ -33,19 +33,19 @@ def verify(
     from bough.verify.suite import verify as verify_all
     from bough.whole import write_text
 
-    def tell(outcome: Outcome) -> None:
+    def report(outcome: Outcome) -> None:
         if not json:
             typer.secho(outcome_line(outcome), fg=None if outcome.fine else "red")
 
-    found = verify_all(only or (), tell) if model is None else verify_model(model, only or (), tell)
+    found = verify_all(only or (), report) if model is None else verify_model(model, only or (), report)
     title = "bough verify" + (f" {model}" if model else "")
     if html is not None:
         html.parent.mkdir(parents=True, exist_ok=True)
-        write_text(html, report_page(title, found.outcomes, found.machine, found.line))
+        write_text(html, report_page(title, found.outcomes, found.machine, found.summary))
     if json:
         typer.echo(json_format.dumps(found.to_mapping(), indent=2))
     else:
-        typer.echo(f"\n{found.line}" + (f"; wrote {html}" if html else ""))
+        typer.echo(f"\n{found.summary}" + (f"; wrote {html}" if html else ""))
     sys.exit(1 if found.short else 0)
 
 

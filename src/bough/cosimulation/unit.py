@@ -46,12 +46,12 @@ class Unit:
         self.modelName, self.description = about["name"], about["description"]
         self.default_experiment = self.library.DefaultExperiment(start_time=0.0, stop_time=about["stop"], step_size=self.sim.dt)
         self.given = {name: np.zeros(port.size) for name, port in system.inputs.items()}
-        self.new: set[str] = set()                                          # inputs that were set and do not act yet
+        self.changed: set[str] = set()                                          # inputs that were set but not applied yet
         self._declare()
 
     # ---- variables ---------------------------------------------------------------------------------------------------------
     def _declare(self) -> None:
-        """Each number of each port; FMI 3 wants the time too."""
+        """Each number of each port; FMI 3 requires the time too."""
         fmi, system = self.library, self.sim.model.system
         second = hasattr(fmi, "Real")
         number, causality, variability = ((fmi.Real, fmi.Fmi2Causality, fmi.Fmi2Variability) if second else
@@ -96,40 +96,40 @@ class Unit:
     def _set_input(self, name: str, i: int, value: float) -> None:
         if value != self.given[name][i]:
             self.given[name][i] = value
-            self.new.add(name)
+            self.changed.add(name)
 
-    def _let_act(self) -> None:
-        """What was set; what has not changed is not set anew, so that an adaptive method goes on undisturbed."""
-        for name in self.new:
+    def _apply_inputs(self) -> None:
+        """Apply changed inputs; unchanged ones are not set again, since that would disturb an adaptive method."""
+        for name in self.changed:
             self.sim.u[name] = self.given[name]
-        self.new.clear()
+        self.changed.clear()
 
     def _output(self, name: str, i: int) -> float:
-        self._let_act()
+        self._apply_inputs()
         values: Floats = np.reshape(self.sim.y[name], -1)
         return float(values[i])
 
     # ---- time --------------------------------------------------------------------------------------------------------------
     def setup_experiment(self, start_time: float, *_: Any) -> None:
-        """It begins at this time."""
+        """Set the start time."""
         self.sim.reset(t0=start_time)
-        self.new = set(self.given)
+        self.changed = set(self.given)
 
     def do_step(self, current_time: float, step_size: float) -> bool:
-        """Go on by a step of communication, which need not be one of the method."""
+        """Advance by a communication step, which need not be a step of the method."""
         if abs(current_time - self.sim.t) > 1e-9*max(1.0, abs(current_time)):
-            raise StateError(f"a step from {current_time:g} s is asked for, but the unit is at {self.sim.t:g} s; set the state "
+            raise StateError(f"a step from {current_time:g} s was requested, but the unit is at {self.sim.t:g} s; set the state "
                              "of that time first")
-        self._let_act()
+        self._apply_inputs()
         self.sim.advance(until=current_time + step_size)
         return True
 
-    # ---- back to where it was ----------------------------------------------------------------------------------------------
+    # ---- states ----------------------------------------------------------------------------------------------
     def _get_fmu_state(self) -> dict[str, Any]:
         given = {name: values.tolist() for name, values in self.given.items()}
-        return {"sim": self.sim.snapshot(), "given": given, "new": sorted(self.new)}
+        return {"sim": self.sim.snapshot(), "given": given, "new": sorted(self.changed)}
 
     def _set_fmu_state(self, state: Mapping[str, Any]) -> None:
         self.sim.restore(state["sim"])
         self.given = {name: np.array(values) for name, values in state["given"].items()}
-        self.new = set(state["new"])
+        self.changed = set(state["new"])

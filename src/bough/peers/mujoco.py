@@ -185,7 +185,7 @@ class MujocoEnvironments(MujocoLoop):
 
     def __init__(self, system, q, v, dt, steps):
         super().__init__(system, q[0], v[0], dt, steps)
-        self.all, self.seen = [], np.zeros((len(q), self.model.nq + self.model.nv))
+        self.all, self.observed = [], np.zeros((len(q), self.model.nq + self.model.nv))
         for row in zip(q, v, strict=True):
             self.put(*row)
             self.all.append(mujoco.MjData(self.model))
@@ -196,8 +196,8 @@ class MujocoEnvironments(MujocoLoop):
     def step(self, actions):
         """Torques of all joints but the free one, in our order; coordinates and speeds after the steps, in MuJoCo's."""
         nq = self.model.nq
-        for data, torque, seen in zip(self.all, actions[:, self.order], self.seen, strict=True):
+        for data, torque, observed in zip(self.all, actions[:, self.order], self.observed, strict=True):
             data.qfrc_applied[6:] = torque
             mujoco.mj_step(self.model, data, self.steps)
-            seen[:nq], seen[nq:] = data.qpos, data.qvel
-        return self.seen
+            observed[:nq], observed[nq:] = data.qpos, data.qvel
+        return self.observed

@@ -29,12 +29,12 @@ class Case:
     largest entry, or against that size.
     """
 
-    room: str  # "trees", "loops", ...: what can be asked for
+    room: str  # "trees", "loops", ...: the subject, by which cases are selected
     name: str
     what: str  # of bough
     against: str  # the witness
     source: str  # where the witness comes from
-    asked: float  # digits
+    asked: float  # digits required
     compare: Compare
 
 
@@ -52,7 +52,7 @@ class Outcome(Case):
         return self.missing or (self.found is not None and self.found >= self.asked)
 
     @property
-    def word(self) -> str:
+    def verdict(self) -> str:
         return "skipped" if self.missing else "fine" if self.fine else "FALLS SHORT"
 
     def to_mapping(self) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Every algorithm on every joint and part, one state and four lanes, against mechanics written a second time.
 
-Digits that are asked are those of rounding: solving with a mass matrix of the condition 1e3 to 1e4 leaves 11 to 12 of 16, a
-loop one or two less; what is a plain sum keeps 13.
+The digits required are those that rounding leaves: solving with a mass matrix of condition 1e3 to 1e4 leaves 11 to 12 of 16, a
+loop one or two less; a plain sum leaves 13.
 """
 
 from collections.abc import Callable, Sequence

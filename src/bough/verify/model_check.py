@@ -1,4 +1,4 @@
-"""`bough verify MODEL`: the like for a system of the user's."""
+"""`bough verify MODEL`: the same checks for a system of the user."""
 
 import sys
 import tempfile
@@ -26,7 +26,7 @@ from bough.sweeps import fields as f
 from bough.verify import systems
 from bough.verify.case import Cases, Missing, Outcome, Pairs, chosen, run_plainly
 from bough.verify.dynamics_cases import slope_by_q, slope_by_v
-from bough.verify.suite import Verified, judged
+from bough.verify.suite import Verified, run_cases
 
 STATES = 5  # a group of four lanes, and one more
 MOST_STEPS = 2000  # of the runs whose steps are halved
@@ -43,7 +43,7 @@ class Checked:
 
     @cached_property
     def states(self) -> tuple[Floats, Floats]:
-        """Where the model begins, and around there: closed, and as what is prescribed wants it."""
+        """The initial state and states around it, with loops closed and prescribed motions satisfied."""
         model, rng = self.model, np.random.default_rng(0)
         hold = (self.system.settings and self.system.settings.hold) or ()
         q, v = (np.tile(part, (STATES, 1)) for part in model.assemble(hold=hold))
@@ -59,14 +59,14 @@ class Checked:
 
     @cached_property
     def torques(self) -> Floats:
-        """Small ones, of the size of the bias."""
+        """Random torques, a tenth of the largest entry of the bias."""
         q, v = self.states
         size = np.abs(self.model.bias(q[0], v[0], t=TIME)).max(initial=0.0) or 1.0
         return np.asarray(0.1 * size * np.random.default_rng(1).normal(size=v.shape) * np.asarray(self.model.free))
 
     @cached_property
     def digits(self) -> float:
-        """That rounding leaves of accelerations: 30 eps cond(M), M scaled to a unit diagonal; loops may cost two more."""
+        """Digits of accelerations that rounding leaves: 30 eps cond(M), M scaled to a unit diagonal; loops may cost two more."""
         M = self.model.mass_matrix(self.states[0][0])
         d = np.sqrt(np.diag(M))
         lost = np.log10(30 * np.linalg.cond(M / np.outer(d, d)))
@@ -154,7 +154,7 @@ class Checked:
             raise Missing(f"nothing behind its joints can float by itself: {why}")
         q, v = self.states
         for i in range(2):
-            ours, theirs = self._seen(body.name, model, q[i], v[i])
+            ours, theirs = self._both_accelerations(body.name, model, q[i], v[i])
             yield theirs, ours, float(np.abs(ours).max())
 
     def _cut(self, body: Body) -> System:
@@ -167,7 +167,7 @@ class Checked:
                    a=Frame(str(body.parent), at=body.at, orient=body.orient, node=body.node), b=Frame(body.name))
         return other
 
-    def _seen(self, name: str, model: Model, q: Floats, v: Floats) -> tuple[Floats, Floats]:
+    def _both_accelerations(self, name: str, model: Model, q: Floats, v: Floats) -> tuple[Floats, Floats]:
         """Accelerations of all bodies, by this model and by one in which a body floats."""
         here = self.model.bodies(q, v)
         k = list(self.model.names.bodies).index(name)
@@ -188,7 +188,7 @@ class Checked:
     # ---- runs ------------------------------------------------------------------------------------------------------------------
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """Of a run that is short enough: those of the system."""
+        """The settings of the system, for a run that is short enough."""
         if self.system.settings is None:
             raise Missing("the model says nothing of a run; give it a simulation: until and dt")
         found = with_settings({}, self.system.settings)
@@ -205,22 +205,22 @@ class Checked:
                         **settings)
 
     @cached_property
-    def once(self) -> Any:
+    def base_run(self) -> Any:
         return self.run()
 
     def repeated(self) -> Pairs:
-        yield self.once.trajectory.x[0], self.run().trajectory.x[0]
+        yield self.base_run.trajectory.x[0], self.run().trajectory.x[0]
 
     def halved(self) -> Pairs:
         """The end by the steps of the model, and by half of them: or by a tenth of the tolerance."""
         fixed = self.settings.get("dt") if self.settings.get("method", "rk4") in FIXED else None
         finer = {"dt": fixed / 2} if fixed else {"rtol": (self.settings.get("rtol") or 1e-9) / 10}
-        ours, theirs = self.once.trajectory.state.q[0], self.run(**finer).trajectory.state.q[0]
+        ours, theirs = self.base_run.trajectory.state.q[0], self.run(**finer).trajectory.state.q[0]
         yield ours[-1], theirs[-1], float(np.ptp(theirs, axis=0).max()) or 1.0
 
     def audited(self) -> Pairs:
-        """What the energy of the run, and all work, leave unaccounted for, of what is exchanged."""
-        found = self.once.audit
+        """The energy that the work of all loads does not account for, relative to what is exchanged."""
+        found = self.base_run.audit
         if "not accounted for" not in found.energy:
             raise Missing(f"{found.not_audited.get('work') or found.not_audited.get('energy')}")
         if "work" in found.not_audited:
@@ -232,7 +232,7 @@ class Checked:
 
 
 def cuttable(body: Any) -> bool:
-    """Whether its joint can close a loop just as well."""
+    """Whether its joint can also close a loop."""
     joint = body.joint
     return 0 < joint.n_v < 6 and joint.motion is None and (joint.spherical or len(joint.rotations) < 3) and body.mass > 0
 
@@ -263,22 +263,22 @@ def cases_of(checked: Checked) -> Cases:
     return found
 
 
-def verify_model(file: Path, only: Sequence[str] = (), tell: Callable[[Outcome], None] = lambda outcome: None) -> Verified:
-    """All of it, for the system of a file."""
+def verify_model(file: Path, only: Sequence[str] = (), report: Callable[[Outcome], None] = lambda outcome: None) -> Verified:
+    """Run all checks for the system of a file."""
     system, laws = read(file)
-    return verify_system(system, laws, only, tell)
+    return verify_system(system, laws, only, report)
 
 
 def verify_system(
     system: System,
     laws: dict[str, Any] | None = None,
     only: Sequence[str] = (),
-    tell: Callable[[Outcome], None] = lambda outcome: None,
+    report: Callable[[Outcome], None] = lambda outcome: None,
 ) -> Verified:
-    """All of it, for a system."""
+    """Run all checks for a system."""
     with quiet():
         cases = chosen(list(cases_of(Checked(system, laws or {}))), only)
-    return judged(cases, f"verify {system.name}", tell)
+    return run_cases(cases, f"verify {system.name}", report)
 
 
 # ---- in a process without a compiler ---------------------------------------------------------------------------------------
@@ -292,7 +292,7 @@ def precise(model: Model, q: Floats, v: Floats, tau: Floats) -> Any:
     return out[0, : model.nv]
 
 
-def answer_plainly(folder: Path) -> None:
+def plain_accelerations(folder: Path) -> None:
     model = load(folder / "model.yaml").compile()
     with np.load(folder / "given.npz") as given:
         q, v, tau = (given[name][0] for name in ("q", "v", "tau"))
@@ -301,4 +301,4 @@ def answer_plainly(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    answer_plainly(Path(sys.argv[1]))
+    plain_accelerations(Path(sys.argv[1]))

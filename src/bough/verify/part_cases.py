@@ -1,4 +1,4 @@
-"""Parts that store, couple and measure: tanks, gears, ports; what is asked of a model beside its motion; integrators in lanes."""
+"""Parts that store, couple and measure: tanks, gears, ports; outputs, linear systems and sensitivities; integrators in lanes."""
 
 from functools import partial
 from typing import Any
@@ -155,7 +155,7 @@ def gearbox() -> Pairs:
 
 # ---- ports and linear systems ----------------------------------------------------------------------------------------------
 @CASES.case("outputs",
-            "places, attitudes, velocities and accelerations that are measured; as laws see them; one state and nine in lanes",
+            "places, attitudes, velocities and accelerations as outputs and as inputs of laws; one state and nine in lanes",
             "jets of the tree's kinematics", dynamics_cases.OWN, 11.0)
 def outputs() -> Pairs:
     s, at = systems.tree(), (0.1, 0.2, 0.3)
@@ -166,8 +166,8 @@ def outputs() -> Pairs:
     q, v = systems.random_state(model, 9)  # each entry of a quaternion is once the largest
     tau = rng.normal(size=v.shape)
     M, f = zip(*(maximal.tree_equations(s, q[i], v[i], tau[i])[:2] for i in range(9)), strict=True)
-    together, seen = model.outputs(q, v, tau), ("position", "attitude", "velocity", "angular_velocity")
-    places = np.array([place for name in seen for place in model.tables.outputs[name].places], np.int64)
+    together, kinds = model.outputs(q, v, tau), ("position", "attitude", "velocity", "angular_velocity")
+    places = np.array([place for name in kinds for place in model.tables.outputs[name].places], np.int64)
     swept = np.empty((9, len(places)))
     model.call(calls.measure, model.batch(q, v), places, swept)
     for i in range(9):
@@ -187,7 +187,7 @@ def outputs() -> Pairs:
             scale = size if name == "acceleration" else 0.0
             yield alone[name], values, scale
             yield together[name][i], values, scale
-        yield swept[i], np.concatenate([theirs[name] for name in seen])
+        yield swept[i], np.concatenate([theirs[name] for name in kinds])
 
 
 @CASES.case("a linear system", "response of place to force at five frequencies", "1/(k - m w^2 + i c w)", FORMULA, 11.0)

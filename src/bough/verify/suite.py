@@ -29,19 +29,19 @@ class Verified:
 
     @property
     def short(self) -> list[Outcome]:
-        """Those that fall short."""
+        """Outcomes with fewer digits than required."""
         return [outcome for outcome in self.outcomes if not outcome.fine]
 
     @property
     def missing(self) -> list[Outcome]:
-        """Those whose witness is not installed."""
+        """Outcomes whose reference is not installed."""
         return [outcome for outcome in self.outcomes if outcome.missing]
 
     @property
-    def line(self) -> str:
-        """The whole in one line."""
+    def summary(self) -> str:
+        """A summary in one line."""
         done = len(self.outcomes) - len(self.missing)
-        left = f", {len(self.missing)} without their witness" if self.missing else ""
+        left = f", {len(self.missing)} without their reference" if self.missing else ""
         fine = f"{done} cases fine" if not self.short else f"{len(self.short)} of {done} cases FALL SHORT"
         return f"{fine}{left}, {self.seconds:.0f} s"
 
@@ -74,27 +74,27 @@ def machine() -> dict[str, str]:
 
 
 def all_cases() -> list[Case]:
-    """Of all rooms."""
+    """The cases of all subjects."""
     from bough.verify import closed_forms, conservation_cases, dynamics_cases, part_cases, peer_cases, plain_cases, reference_cases
 
     rooms = (dynamics_cases, closed_forms, part_cases, conservation_cases, reference_cases, plain_cases, peer_cases)
     return [case for room in rooms for case in room.CASES]
 
 
-def verify(only: Sequence[str] = (), tell: Callable[[Outcome], None] = lambda outcome: None) -> Verified:
-    """Run all cases, or those that begin with one of the words `only`; `tell` is called with each outcome."""
-    return judged(chosen(all_cases(), only), "verify", tell)
+def verify(only: Sequence[str] = (), report: Callable[[Outcome], None] = lambda outcome: None) -> Verified:
+    """Run all cases, or those that begin with one of the words `only`; `report` is called with each outcome."""
+    return run_cases(chosen(all_cases(), only), "verify", report)
 
 
-def judged(cases: Sequence[Case], title: str, tell: Callable[[Outcome], None]) -> Verified:
-    """These cases, one after the other, under a progress bar."""
+def run_cases(cases: Sequence[Case], title: str, report: Callable[[Outcome], None]) -> Verified:
+    """Run cases one after the other, with a progress bar; `report` is called with each outcome."""
     begin, busy, outcomes = time.perf_counter(), sum(os.times()[:4]), []
     with working(title) as bar:
         for i, case in enumerate(cases):
             with quiet(), warnings.catch_warnings():
                 warnings.simplefilter("ignore", StepWarning)
                 outcomes.append(judge(case))
-            tell(outcomes[-1])
+            report(outcomes[-1])
             bar((i + 1) / len(cases))
     return Verified(tuple(outcomes), time.perf_counter() - begin, sum(os.times()[:4]) - busy, machine())
 
@@ -109,21 +109,21 @@ tr { border-top: 1px solid #ddd } .digits { text-align: right; white-space: nowr
 
 
 def digits_text(outcome: Outcome) -> str:
-    """Found and asked."""
+    """Digits found and required."""
     return f"{'-' if outcome.found is None else f'{outcome.found:.1f}'} / {outcome.asked:g}"
 
 
 def outcome_line(outcome: Outcome) -> str:
     """A case in one line."""
     why = f"   ({outcome.problem})" if outcome.problem else ""
-    return f"{outcome.word:14} {digits_text(outcome):>12}  {outcome.room}: {outcome.name}{why}"
+    return f"{outcome.verdict:14} {digits_text(outcome):>12}  {outcome.room}: {outcome.name}{why}"
 
 
 def report_page(title: str, outcomes: Iterable[Outcome], head: Mapping[str, str], last: str) -> str:
     """What was compared with what, to how many digits, as one HTML page."""
     classes: Mapping[Any, str] = {"fine": "fine", "FALLS SHORT": "short", "skipped": "missing"}
     rows = [
-        f"<tr><td class='{classes[o.word]}'>{o.word}</td><td class='digits'>{escape(digits_text(o))}</td>"
+        f"<tr><td class='{classes[o.verdict]}'>{o.verdict}</td><td class='digits'>{escape(digits_text(o))}</td>"
         f"<td><b>{escape(o.room)}</b>: {escape(o.name)}<br>{escape(o.what)}</td>"
         f"<td>{escape(o.against)}<br><span class='source'>{escape(o.source)}</span>"
         f"{f'<br><b>{escape(o.problem)}</b>' if o.problem else ''}</td><td class='digits'>{o.seconds:.1f} s</td></tr>"

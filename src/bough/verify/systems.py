@@ -145,7 +145,7 @@ def elements() -> System:
 
 
 def orbiter() -> System:
-    """A floating tree, near a small center: its size is felt."""
+    """A floating tree, close to the center of gravity: its size matters."""
     s = System("orbit", gravity=CentralGravity(30.0, (20, 10, 30), (0, 1, 0)))
     s.body("bus", joint=Free(), mass=10.0, inertia=(2, 3, 4))
     s.body("arm", parent="bus", at=(0.5, 0, 0), joint=Revolute("y"), mass=2.0, com=(0.6, 0, 0), inertia=(0.1, 0.3, 0.3))

@@ -160,6 +160,6 @@ def _effective_inertias(system: System) -> dict[str, float]:
     found = dict(zip(all_speeds(system), inertias.tolist(), strict=True))
     for name, value in found.items():
         if not value > 0.0:
-            text = f"coordinate {name!r} feels the inertia {value:g}, which no stop can be fitted to"
+            text = f"coordinate {name!r} has the effective inertia {value:g}, for which no stop can be designed"
             raise DescriptionError(f"{text}; give limits='ignore', or the links beyond it mass and inertia")
     return found
