@@ -2,13 +2,15 @@
 
 import runpy
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from bough.describe import System, load
 from bough.errors import DescriptionError, nearest
 from bough.exchange.urdf import load_urdf
 
+Made = TypeVar("Made")
 EXAMPLES = Path(__file__).parent / "examples"
 
 
@@ -49,16 +51,19 @@ def run_script(path: Path) -> dict[str, Any]:
 def _from_script(path: Path) -> tuple[System, dict[str, Any]]:
     """The System named `system`, or the only one, and its laws; what stands under `if __name__ == "__main__"` is not run."""
     variables = run_script(path)
-    systems = {name: value for name, value in variables.items() if isinstance(value, System)}
     made = [value for value in variables.values() if type(value).__name__ in ("Controller", "Law")]
     named: dict[str, Any] = {name: variables[name] for name in ("laws", "control", "law_values") if name in variables}
     laws = named or {"laws": made if len(made) == 1 else []}
-    if "system" in systems:
-        return systems["system"], laws
-    if len({id(value) for value in systems.values()}) == 1:
-        return next(iter(systems.values())), laws
-    found = f"builds several Systems ({', '.join(systems)})" if systems else "builds no System"
-    raise DescriptionError(f"{path}: {found}; assign the one to use to a variable 'system' of the module")
+    return the_one(path, variables, System, "system"), laws
+
+
+def the_one(path: Path, variables: Mapping[str, Any], kind: type[Made], name: str) -> Made:
+    """The object of this type that a script assigns to `name`, or the only one that it makes."""
+    found = {key: value for key, value in variables.items() if isinstance(value, kind)}
+    if name not in found and len({id(value) for value in found.values()}) != 1:
+        made = f"makes several {kind.__name__}s ({', '.join(found)})" if found else f"makes no {kind.__name__}"
+        raise DescriptionError(f"{path}: {made}; assign the one to use to a variable '{name}' of the module")
+    return found.get(name) or next(iter(found.values()))
 
 
 def examples() -> dict[str, Path]:

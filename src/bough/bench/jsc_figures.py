@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from bough.bench.jsc_system import CASES
+from bough.bench.setups import save_figure
 from bough.errors import BoughError
 from bough.integrate.trajectory import Trajectory
 from bough.results import Result
@@ -32,13 +33,10 @@ def twins(cases: Sequence[int]) -> tuple[int, int]:
 
 def draw_figures(runs: Mapping[int, Runs], folder: Path) -> list[Path]:
     """Write them; their paths."""
-    folder.mkdir(parents=True, exist_ok=True)
     rigid, flexible = twins(list(runs))
     figures = {f"jsc-displacements-{flexible}.png": displacements(flexible, runs[flexible]),
                f"jsc-acceleration-{rigid}-{flexible}.png": accelerations(rigid, flexible, runs)}
-    for name, figure in figures.items():
-        figure.savefig(folder/name)
-    return [folder/name for name in figures]
+    return [save_figure(figure, folder, name) for name, figure in figures.items()]
 
 
 def displacements(number: int, runs: Runs) -> Figure:

@@ -73,16 +73,13 @@ def _store(campaign: Campaign, path: Path | None, block: int | None, workers: in
 
 
 def _unit(campaign: Campaign, name: str) -> str:
-    output = campaign.system.outputs.get(name)
-    if output is not None:
-        return str(getattr(output, "unit", "") or "")
-    names = campaign.model.names
+    system, names = campaign.system, campaign.model.names
+    if name in system.outputs:
+        return system.outputs[name].units(system)[0]
     if name in names.wheels:
         return "rad/s"
-    [(body, entry)] = entry_named(campaign.system, name, "coordinate_names" if name in names.q else "speed_names")
-    slides = len(body.joint.translations)
-    unit = "" if entry >= body.joint.n_v else "m" if entry < slides else "rad"
-    return unit if name in names.q or not unit else f"{unit}/s"
+    [(body, entry)] = entry_named(system, name, "coordinate_names" if name in names.q else "speed_names")
+    return body.coordinate_units[entry] if name in names.q else f"{body.speed_units[entry]}/s"
 
 
 def _block_size(campaign: Campaign, workers: int) -> int:

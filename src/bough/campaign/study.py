@@ -20,7 +20,7 @@ from bough.campaign.metrics import Metric, Requirement, metric, requirement
 from bough.compile.layout import Floats
 from bough.describe import Simulation, System, document
 from bough.errors import DescriptionError, StateError, nearest
-from bough.files import read, run_script
+from bough.files import read, run_script, the_one
 from bough.integrate.trajectory import choose_sampling
 from bough.simulation import with_settings
 from bough.whole import write_text
@@ -248,7 +248,7 @@ class Campaign:
             Values of samples, seed or design that replace those of the file.
         """
         if Path(path).suffix == ".py":
-            return _from_script(Path(path)).changed(**changes)
+            return the_one(Path(path), run_script(Path(path)), cls, "campaign").changed(**changes)
         data = document.read_file(Path(path)).data
         if not isinstance(data, Mapping) or data.get("campaign") != 1:
             raise DescriptionError(f"{path}: is no campaign file; let it start with 'campaign: 1'")
@@ -342,15 +342,6 @@ def open_campaign(store: str | PathLike[str]) -> xarray.Dataset:
     from bough.campaign.store import Store
 
     return Store.open(Path(store)).dataset()
-
-
-def _from_script(path: Path) -> Campaign:
-    """The Campaign named `campaign`, or the only one, that a script defines."""
-    made = {name: value for name, value in run_script(path).items() if isinstance(value, Campaign)}
-    if "campaign" not in made and len({id(value) for value in made.values()}) != 1:
-        found = f"makes several Campaigns ({', '.join(made)})" if made else "makes no Campaign"
-        raise DescriptionError(f"{path}: {found}; assign the one to run to a variable 'campaign' of the module")
-    return made.get("campaign") or next(iter(made.values()))
 
 
 def fingerprint(given: Any) -> str:
