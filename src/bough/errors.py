@@ -1,4 +1,4 @@
-"""What bough raises. Every message says what, where, which value, and what to do about it."""
+"""The errors that bough raises. Every message says what, where, which value, and what to do about it."""
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches

@@ -46,7 +46,7 @@ class Display:
         return self.shown.add_task(title, total=None, speed="")
 
     def update(self, task: TaskID, fraction: float, speed: str) -> None:
-        """How far a bar is."""
+        """Show the progress of a bar."""
         if self.shown is not None:
             self.shown.update(task, completed=fraction, total=1.0, speed=speed)
 

@@ -14,7 +14,7 @@ FORGOTTEN = 3600.0  # s: a part that nobody has written to for so long is one of
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Where to write: a file beside `path`, which takes its place if nothing was raised, and else is removed."""
+    """A temporary file next to `path`, which replaces it if nothing is raised, and is removed otherwise."""
     part = path.with_name(f"{path.name}.{uuid.uuid4().hex[:8]}.part")
     try:
         _sweep(path)
@@ -29,7 +29,7 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def _sweep(path: Path) -> None:
-    """Away with what killed processes left of it."""
+    """Remove temporary files that killed processes left."""
     for part in path.parent.glob(f"{glob.escape(path.name)}.????????.part"):
         with suppress(OSError):
             if time.time() - part.stat().st_mtime > FORGOTTEN:
@@ -37,7 +37,7 @@ def _sweep(path: Path) -> None:
 
 
 def discard(folder: Path) -> None:
-    """Away with a folder, first under another name: a process that is killed meanwhile leaves nothing that looks whole."""
+    """Remove a folder, renamed first, so that a process killed meanwhile leaves nothing that looks complete."""
     gone = folder.with_name(f"{folder.name}.gone")
     shutil.rmtree(gone, ignore_errors=True)
     with suppress(OSError):

@@ -80,7 +80,7 @@ def evaluate_choice(model: Model, times: dict[Engine, float]) -> dict[str, Any]:
 
 def evaluation_times(model: Model) -> dict[Engine, float]:
     """Microseconds a state by method and lanes, at the initial position with random speeds and torques: minima of short slices, all
-    in turn. Each has arrays of its own: where they are in memory, relative to each other, makes up to 30 %."""
+    in turn. Each has its own arrays, whose relative position in memory changes the time by up to 30 %."""
     count, rng = 64 if model.nv < 30 else 16 if model.nv < 90 else 4, np.random.default_rng(1)
     states = np.tile(model.q0, (count, 1)), rng.normal(size=(count, model.nv)), rng.normal(size=(count, model.nv))
     functions = {str(engine): forward_call(model, states, engine[0], lanes, own_arrays=True)[0]

@@ -234,7 +234,7 @@ def campaign(result: dict[str, Any]) -> Report:
 
 
 def campaign_plan(result: dict[str, Any]) -> Report:
-    """What was measured, and by the number of cores how long, in which blocks, and how busy what all share is."""
+    """Measured costs; for each number of cores the duration, the block size, and the load of scheduler and store."""
     sample, write, message = result["sample"], result["write"], result["message"]
     yield (f"a sample: {sample['setup']:.3g} s to start, {1e6*sample['step']:.3g} us a step, {sample['seconds']:.3g} s in all; a "
            f"message: {message['block']:.0f} bytes and {message['sample']:.0f} a sample, {message['history']:.0f} more with a "
@@ -267,7 +267,7 @@ def derivatives(result: dict[str, Any]) -> Report:
 
 
 def connections(result: dict[str, Any]) -> Report:
-    """What each change costs, a start with such events ahead, and a step afterwards."""
+    """Costs of each change, of a start with such events pending, and of a step afterwards."""
     steps, starts = result["steps"], result["starts"]
     yield table("milliseconds of a change on the platform of 42 dofs", ("change",), ("first", "later"),
                 ((name, *cells(found, {"first": ".2f", "later": ".2f"})) for name, found in result["changes"].items()))
@@ -313,7 +313,7 @@ def stiff(result: dict[str, Any]) -> Report:
 
 
 def structures(result: dict[str, Any]) -> Report:
-    """How long each part takes, on the clock and of the processor, and the largest memory."""
+    """Wall time and CPU time of each part, and the peak memory."""
     parts = {"read": "read the files", "check": "check the structure", "reduce": "reduce it", "open": "open the body that was kept"}
     yield table(f"a structure of {result['dofs']} dofs to {result['modes']} shapes: {result['total_s']:.1f} s, "
                 f"{result['peak_GB']:.1f} GB", ("part",), ("s", "of the processor, s"),

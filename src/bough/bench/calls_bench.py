@@ -26,7 +26,7 @@ def calls(*, quick: bool = False) -> dict[str, Any]:
 
 
 def measure(model: Model, rounds: int) -> dict[str, Any]:
-    """Every call by every engine, in turn."""
+    """Time every call in every engine, interleaved."""
     states = random_states(model, 16)
     engines = {"bough": bough_calls(model, states), **peer_calls(model, states)}
     timings: dict[str, dict[str, Any]] = {}
@@ -42,7 +42,7 @@ def measure(model: Model, rounds: int) -> dict[str, Any]:
 
 
 def bough_calls(model: Model, states: States) -> Calls:
-    """What a user writes."""
+    """The calls of bough's public interface."""
     (q, v, tau), (hand, last) = (rows[0].copy() for rows in states), ends(model)
     out, M, J = np.empty(model.nv), np.empty((model.nv, model.nv)), np.empty((6, model.nv))
     return {"forward dynamics": lambda: model.forward_dynamics(q, v, tau),

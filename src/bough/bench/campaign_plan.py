@@ -132,7 +132,7 @@ def planned(cores: int, sample: float, message: dict[str, float], write: dict[st
 
 
 def limits(message: dict[str, float], write: dict[str, float], task: dict[str, float]) -> dict[str, Any]:
-    """Where one client is the limit: seconds that a block must take at least on so many cores, and samples a second at most."""
+    """Limits of a single client: the shortest useful block for each number of cores, and the most samples per second."""
     serial = np.nan_to_num(task["seconds"]) + write["block"]
     return {"blocks per second, at most": 1.0/serial,
             "seconds of a block, at least, by cores": {str(cores): cores*serial for cores in CORES},

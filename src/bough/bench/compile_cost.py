@@ -1,4 +1,4 @@
-"""What compiling costs, in a process of its own with an empty cache: the forward kernels of a kind of model, then its derivatives.
+"""Compile time, in a separate process with an empty cache: the forward kernels of a kind of model, then its derivatives.
 
     python -m bough.bench.compile_cost KIND
 

@@ -51,7 +51,7 @@ def body_dropped(joint: Joint | None) -> System:
 
 
 def scenarios() -> dict[str, tuple[Callable[[], System], tuple[str, ...]]]:
-    """By name: a system, and what its events are, in their order; where there is one alone, runs of the same model follow."""
+    """By name, a system and its events in their order; a single event is timed in repeated runs of the same model."""
     found: dict[str, tuple[Callable[[], System], tuple[str, ...]]] = {}
     for name, joint in JOINTS.items():
         found[name] = partial(platform, joint), (f"attach by {name}", f"detach {name}")
@@ -83,7 +83,7 @@ def change_times(repeats: int) -> dict[str, dict[str, float]]:
 
 
 def timed_changes(model: Model, events: int) -> list[tuple[float, float]]:
-    """Of so many changes, seconds of two steps with each, and of two steps after it."""
+    """Seconds of the two steps around each change, and of the two steps after it."""
     sim, found = Simulator(model, dt=DT), list[tuple[float, float]]()
     for i in range(1, events + 1):
         at = APART*i*DT

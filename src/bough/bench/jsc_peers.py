@@ -59,7 +59,7 @@ def closed_peers(system: System, model: Model, states: States, size: float) -> d
 
 
 def open_peers(system: System, states: States) -> dict[str, tuple[Any, np.ndarray, States]]:
-    """By peer: a function that runs over all states, the accelerations that it finds, and its states; as `peer_calls` for loops."""
+    """For each peer a function that evaluates all states, its accelerations, and its states; as `peer_calls` for loops."""
     found: dict[str, tuple[Any, np.ndarray, States]] = {}
     if "pin" in installed():
         from bough.peers.pinocchio import PinocchioLoop

@@ -101,7 +101,7 @@ def jsc_system(configuration: Configuration, *, flexible: bool, closed: bool, na
 
 
 class Pose(NamedTuple):
-    """Where a frame is, in that of a plate."""
+    """The pose of a frame relative to a plate."""
     at: np.ndarray
     turn: Rotation
 

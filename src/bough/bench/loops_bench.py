@@ -54,7 +54,7 @@ def of_system(system: System, states: States, rounds: int, *, loops_closed: int)
 
 
 def peer_calls(system: System, model: Model, states: States, few: States) -> dict[str, tuple[Any, np.ndarray, States]]:
-    """By peer: a function that runs over all states, the accelerations that it finds, and its states."""
+    """For each peer a function that evaluates all states, its accelerations, and its states."""
     found: dict[str, tuple[Any, np.ndarray, States]] = {}
     if model.nv > 4*SMALL:                                              # their memory grows with the cube: 2 GB for 64 four-bars
         return found

@@ -1,6 +1,6 @@
-"""What benchmarks have in common: states, calls of bare kernels, versions, files of figures.
+"""Shared by the benchmarks: states, calls of bare kernels, versions, figure files.
 
-Timing side by side: every engine in turn, many times over, so that a noisy machine disturbs all alike.
+Timings are interleaved: each round runs every engine once, so that noise affects all of them alike.
 """
 import time
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Of `bough bench calls`: a step from Python beside the compiled loop and MuJoCo's mj_step, and what a compiled law adds."""
+"""Part of `bough bench calls`: a step from Python, the compiled loop and MuJoCo's mj_step; the cost of a compiled law."""
 from collections.abc import Callable
 from typing import Any
 

@@ -163,7 +163,7 @@ def on_springs(system: System) -> System:
 
 
 def step_costs(rounds: int) -> dict[str, Any]:
-    """Of a step of imex2, in evaluations of the forward dynamics: one state, and four in lanes."""
+    """The cost of a step of imex2 in evaluations of the forward dynamics: one state, and four in lanes."""
     systems = {"arm7": on_springs(MECHANISMS["arm7"]()), "tree36": on_springs(MECHANISMS["tree36"]()),
                f"{LINKS} links x {MODES} modes": flexible_arm(LINKS, MODES)}
     return {name: {lanes: step_cost(system.compile(), n, rounds) for lanes, n in (("one state", 1), ("four lanes", 4))}
@@ -193,7 +193,7 @@ def closed_step(rounds: int) -> dict[str, float]:
 
 
 def in_evaluations(model: Model, steps: Callable[[], Any], states: Any, rounds: int) -> dict[str, float]:
-    """So many steps beside evaluations at such states, both in microseconds."""
+    """Microseconds of a step, of an evaluation at these states, and their ratio."""
     n, many = len(states[0]), max(1, 64//len(states[0]))
     wide = np.tile(states[0], (many, 1)), np.tile(states[1], (many, 1)), np.tile(states[2], (many, 1))
     functions, _ = forward_calls(model, wide, {"evaluation": ("order-n", ONE if n == 1 else FOUR)})

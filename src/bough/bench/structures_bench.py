@@ -40,7 +40,7 @@ def write_panel(folder: Path, cells: tuple[int, int, int]) -> int:
 
 
 def from_files(folder: Path) -> dict[str, Any]:
-    """What a user does with them, and how long each part takes: seconds on the clock and of this process."""
+    """Read, check, reduce and reopen the structure; wall and CPU seconds of each part."""
     found: dict[str, Any] = {}
 
     def timed(name: str, work: Any) -> Any:

@@ -142,7 +142,7 @@ def integrate(campaign: Campaign, rows: Rows) -> tuple[Integration, Trajectory]:
 
 
 def failures(integration: Integration, trajectory: Trajectory, numbers: Any) -> dict[int, str]:
-    """By number of the sample, why it failed."""
+    """The reason of each failure, by sample number."""
     found, first = dict[int, str](), 0
     for run in integration.runs:
         own = numbers[first : first + len(run.x)]

@@ -1,4 +1,4 @@
-"""From the values of samples to rows that run side by side.
+"""Sample values as batches of runs.
 
 A path names the varied number: "boom.mass", "boom.com[0]", "arm.stiffness", "rw1.axis[0]", "gravity[2]", "panel.frequency",
 "push.force.scale", "lock.at" (numbers of the description: `analyze.parameter_routes`), "bus.q0[2]", "bus.v0[5]", "bus.turn[0]" (a
@@ -172,7 +172,7 @@ def _alternative(varied: Variation, body: str, alternatives: Alternatives) -> Ta
 
 
 def read_alternatives(system: System, given: Any) -> dict[str, tuple[Body, ...]]:
-    """By body, its alternatives: flexible bodies, or mappings of changed fields, as in a file."""
+    """The alternatives of each body: flexible bodies, or mappings of changed fields, as in a file."""
     found: dict[str, tuple[Body, ...]] = {}
     if not isinstance(given, Mapping):
         raise DescriptionError(f"campaign: alternatives is {given!r}; give {{'panel': [body, ...]}}")
@@ -209,7 +209,7 @@ def _setting(system: System, varied: Variation, name: str) -> Target:
 
 
 def starts(model: Model) -> dict[str, Floats]:
-    """By name, numbers of the initial state."""
+    """The numbers of the initial state, by name."""
     found: dict[str, Floats] = {}
     for name, body in model.system.bodies.items():
         q, v = model.places[name]
@@ -334,7 +334,7 @@ class Members:
                     alone=alone)
 
     def parameters(self, values: Floats) -> dict[str, Floats]:
-        """By table parameter, one value for each sample."""
+        """Values of each table parameter, one for each sample."""
         found: dict[str, Floats] = {}
         for j, each in enumerate(self.targets):
             if each.kind != TABLES:

@@ -54,7 +54,7 @@ def _of_settings(name: str, integration: Integration) -> float:
 
 
 def _of_start(rows: Rows, each: Target, trajectory: Trajectory) -> Floats:
-    """From the first sample, which may differ from the request if loops were closed."""
+    """Read from the first sample in time, which may differ from the request if loops were closed."""
     state, (part, at) = trajectory.model.state(trajectory.x[:, 0]), start_place(rows.model, each.owner)
     if part == "turn":
         before = Rotation.from_quat(rows.model.q0[at : at + 4]).inv()
@@ -63,7 +63,7 @@ def _of_start(rows: Rows, each: Target, trajectory: Trajectory) -> Floats:
 
 
 def _of_tables(rows: Rows, each: Target, integration: Integration) -> Floats:
-    """From the tables if they contain the number itself; otherwise from the description that they were compiled from."""
+    """Read from the tables if they contain the number itself, otherwise from the description they were compiled from."""
     system = rows.members.model.system
     if rows.parameters is None:  # a separate model
         return _as_stored(each, value_in(system, rows.model.system, each.owner)[None], rows)
@@ -80,7 +80,7 @@ def _of_tables(rows: Rows, each: Target, integration: Integration) -> Floats:
 
 
 def _held_in_tables(rows: Rows, each: Target, pars: Floats) -> Floats | None:
-    """From the entries of pars that hold the parameter or a power of it and were not changed later by another one."""
+    """Read from the entries of pars that hold the parameter or a power of it, unless another parameter changed them later."""
     model, varied = rows.members.model, list(rows.parameters or {})
     later = {entry for name in varied[varied.index(each.owner) + 1 :] for entry in copied_places(model, name) or {}
              if not substance(model.system, name)}

@@ -137,7 +137,7 @@ class Store:
                              "and start the same command again: what is there stays") from error
 
     def failures(self) -> dict[int, str]:
-        """By sample, why it failed."""
+        """The reason of each failure, by sample."""
         found: dict[int, str] = {}
         for file in sorted((self.path / FAILURES).glob("*.json")):
             found |= {int(number): text for number, text in json.loads(file.read_text(encoding="utf-8")).items()}

@@ -107,7 +107,7 @@ def _rerun(study: "Campaign", number: int, store: Path) -> None:
 
 
 def _recorded(study: "Campaign", number: int, store: Path) -> str:
-    """What varies in a sample and what it gives; and whether that is what the store has of it."""
+    """Varied values and metrics of a sample, and whether they equal those in the store."""
     import numpy as np
 
     from bough.campaign.block import run_block

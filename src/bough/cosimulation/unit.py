@@ -1,4 +1,4 @@
-"""What runs in a co-simulation unit: a simulator, whose ports are the unit's variables. PythonFMU and PythonFMU3 call it."""
+"""The content of a co-simulation unit: a simulator whose ports are the unit's variables; called by PythonFMU and PythonFMU3."""
 import json
 import re
 from collections.abc import Mapping
@@ -73,7 +73,7 @@ class Unit:
                     declare(name, role, unit, label, **access)
 
     def register_variable(self, variable: Any) -> None:
-        """As the library does; names are names, not paths."""
+        """As in the library, but with flat names: a dot in a name does not make it a path."""
         super().register_variable(variable, nested=False)                   # type: ignore[misc]
 
     def to_xml(self, *options: Any) -> Element:

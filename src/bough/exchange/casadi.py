@@ -123,7 +123,7 @@ def dynamics(model: Model, *, inputs: Sequence[str] | None = None, name: str = "
             return casadi.Sparsity.dense(rates.nx, self.columns[i])
 
     class Jacobian(Dense):
-        """Of x, u and the value there: the Jacobians by x and by u."""
+        """The Jacobians with respect to x and u, as functions of x, u and the value."""
 
         def eval(self, given: Any) -> Any:
             return list(map(casadi.DM, rates.jacobians(*(np.asarray(each, float).ravel() for each in given[:2]))))

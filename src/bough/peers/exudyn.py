@@ -296,11 +296,11 @@ class ExudynArm:
             engine.put(*engine.coordinates(q, v), START)
 
     def time_per_evaluation(self, rounds=7):
-        """Of the right-hand side, with the fastest linear solver."""
+        """Time of the right-hand side with the fastest linear solver."""
         return min(self.time_per_step(self.explicit, METHOD.RK44, solver, 1e-8, rounds)/4 for solver in self.SOLVERS)
 
     def time_per_implicit_step(self, dt=1e-3, rounds=7):
-        """Of the generalized-alpha method with joints as constraints, modified Newton, everything else as Exudyn has it."""
+        """Time of the generalized-alpha method with joints as constraints, modified Newton, and Exudyn's defaults otherwise."""
         return min(self.time_per_step(self.implicit, METHOD.GeneralizedAlpha, solver, dt, rounds) for solver in self.SOLVERS)
 
     @staticmethod

@@ -65,7 +65,7 @@ def integrator(method: str) -> Pairs:
 
 
 def order(method: str) -> Pairs:
-    """What halving the step does to the error: 2 to the power of the order."""
+    """Halving the step divides the error by 2 to the power of the order."""
     errors = [abs(end_of(pendulum(), 0.5, method=method, dt=dt) - swing(np.array(0.5))) for dt in (1 / 64, 1 / 128)]
     yield np.log2(errors[0] / errors[1]), ORDERS[method]
 

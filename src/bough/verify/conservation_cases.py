@@ -27,7 +27,7 @@ def with_inputs(model: Model, n: int) -> dict[str, Any]:
 
 
 def balanced(build: Callable[[], System], modal: float = 1.0) -> Pairs:
-    """What is left of each balance, of its terms."""
+    """The residual of each balance, relative to its terms."""
     model = build().compile()
     q, v = systems.random_state(model, 5, modal=modal)
     if model.in_orbit:
@@ -77,12 +77,12 @@ def free_run(build: Callable[[], System], method: str, modal: float = 0.02, **st
 def floating(kind: str) -> System:
     """Rigid bodies on a free base, or a flexible boom there, without any damper."""
     s = System(kind)
-    s.body("base", joint=Free(), **systems.substance(0))
+    s.body("base", joint=Free(), **systems.mass_properties(0))
     if kind == "flexible":
         s.body("boom", parent="base", joint=Revolute("z"), flexible=beam(1.0, EI=(4.0, 6.0), mass_per_length=0.8, modes=3))
         return s
     for k, joint in enumerate((Spherical(), Universal("xy"), Revolute("z", stiffness=3.0)), 1):
-        s.body(f"b{k}", parent="base" if k == 1 else f"b{k - 1}", joint=joint, **systems.place(k), **systems.substance(k))
+        s.body(f"b{k}", parent="base" if k == 1 else f"b{k - 1}", joint=joint, **systems.placement(k), **systems.mass_properties(k))
     return s
 
 

@@ -48,7 +48,7 @@ def by_methods(model: Model, q: Floats, v: Floats, tau: Floats, theirs: Floats, 
 
 
 def scale_of(M: Floats, f: Floats) -> float:
-    """How large accelerations are before their terms cancel."""
+    """The size of accelerations before their terms cancel."""
     return float((np.abs(np.linalg.inv(M)) @ np.abs(f)).max())
 
 
@@ -193,7 +193,7 @@ def held() -> System:
         Revolute("x"),
     )
     for k, joint in enumerate(joints):
-        s.body(f"b{k}", parent=f"b{k - 1}" if k else None, joint=joint, **systems.place(k), **systems.substance(k))
+        s.body(f"b{k}", parent=f"b{k - 1}" if k else None, joint=joint, **systems.placement(k), **systems.mass_properties(k))
     return s
 
 
@@ -218,13 +218,13 @@ def held_coordinates() -> Pairs:
 
 
 def given_tree() -> System:
-    """All given but the base: what the momentum cloud solves."""
+    """A tree with all relative motions prescribed, for the momentum cloud."""
     s = System("given", gravity=systems.DOWN)
-    s.body("b0", joint=Free(), **systems.substance(0))
+    s.body("b0", joint=Free(), **systems.mass_properties(0))
     for k in range(1, 9):
         motion = Rate(0.3 * k) if k % 2 else Harmonics([(0.2, 1.0 + k, 0.3)])
-        s.body(f"b{k}", parent=f"b{(k - 1) // 2}", joint=Revolute("xyz"[k % 3], motion=motion), **systems.place(k),
-               **systems.substance(k))
+        s.body(f"b{k}", parent=f"b{(k - 1) // 2}", joint=Revolute("xyz"[k % 3], motion=motion), **systems.placement(k),
+               **systems.mass_properties(k))
     return s
 
 
@@ -313,7 +313,8 @@ for _name in (*systems.LOOPED, "distance"):
 def geared() -> System:
     s = System("geared", gravity=systems.DOWN)
     for k in range(4):
-        s.body(f"b{k}", parent=f"b{k - 1}" if k else None, joint=Revolute("xyz"[k % 3]), **systems.place(k), **systems.substance(k))
+        s.body(f"b{k}", parent=f"b{k - 1}" if k else None, joint=Revolute("xyz"[k % 3]), **systems.placement(k),
+               **systems.mass_properties(k))
     s.coupling("gears", {"b0": 1.0, "b1": -3.0})
     s.coupling("differential", {"b1": 1.0, "b2": 2.0, "b3": -1.5})
     return s

@@ -35,7 +35,7 @@ def states_of(name: str) -> tuple[Any, Floats, Floats, Floats]:
 
 
 def accelerations(engine: str) -> tuple[Any, Floats, Floats, Floats, Floats]:
-    """Of a peer: system, states, torques and what it answers."""
+    """System, states, torques, and the accelerations of a peer."""
     module, package, name = ENGINES[engine]
     if not find_spec(module):
         raise Missing(f"{engine} is not installed; pip install {package}")

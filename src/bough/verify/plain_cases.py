@@ -35,7 +35,7 @@ def loop() -> list[Floats]:
 
 
 def accelerations(build: Callable[[], Any]) -> list[Floats]:
-    """By both methods, one state and four lanes, closed where there is something to close."""
+    """Accelerations by both methods, one state and four lanes; loops are closed first."""
     model = build().compile()
     q, v = systems.random_state(model, 4)
     q, v = model.assemble(q, v) if model.constrained else (q, v)
@@ -47,7 +47,7 @@ def by_both(model: Model, q: Floats, v: Floats) -> list[Floats]:
 
 
 def derivatives() -> list[Floats]:
-    """Of accelerations, by q, v and tau."""
+    """Derivatives of accelerations by q, v and tau."""
     model, q, v, tau = dynamics_cases.states(systems.wheeled, 4)
     found = model.forward_dynamics_derivatives(q[0], v[0], tau[0])
     return [found.dq, found.dv, np.asarray(found.dtau)]
@@ -80,7 +80,7 @@ ANSWERS: dict[str, Callable[[], list[Floats]]] = {
 
 @cache
 def plain_answers() -> dict[str, list[Floats]]:
-    """Of another process, that compiles nothing."""
+    """The same from another process, without a compiler."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "answers.npz"
         run_plainly("bough.verify.plain_cases", str(file))

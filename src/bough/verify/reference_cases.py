@@ -80,7 +80,7 @@ SYSTEMS = {"tree": plain_tree, "arm": elastic_arm}
 
 @cache
 def stored() -> dict[str, Any]:
-    """By engine: its version, the system, states, and accelerations."""
+    """Version, system, states and accelerations of each engine."""
     found: dict[str, Any] = json.loads(FILE.read_text())
     return found
 

@@ -120,7 +120,7 @@ def outcome_line(outcome: Outcome) -> str:
 
 
 def report_page(title: str, outcomes: Iterable[Outcome], head: Mapping[str, str], last: str) -> str:
-    """What was compared with what, to how many digits, as one HTML page."""
+    """The HTML report: what was compared with what, to how many digits."""
     classes: Mapping[Any, str] = {"fine": "fine", "FALLS SHORT": "short", "skipped": "missing"}
     rows = [
         f"<tr><td class='{classes[o.verdict]}'>{o.verdict}</td><td class='digits'>{escape(digits_text(o))}</td>"

@@ -50,7 +50,7 @@ JOINTS: dict[str, Any] = {
 LOOPED = ("revolute", "prismatic", "cylindrical", "universal", "planar", "spherical", "point on line", "point on plane", "weld")
 
 
-def substance(k: int) -> dict[str, Any]:
+def mass_properties(k: int) -> dict[str, Any]:
     """Mass, mass center and inertia of an uneven body; another one for each k."""
     rng = np.random.default_rng(100 + k)
     mass, square = rng.uniform(0.5, 3.0), rng.uniform(0.01, 0.05, 3)
@@ -59,7 +59,7 @@ def substance(k: int) -> dict[str, Any]:
     return {"mass": mass, "com": rng.uniform(-0.2, 0.2, 3), "inertia": (inertia + inertia.T) / 2}
 
 
-def place(k: int) -> dict[str, Any]:
+def placement(k: int) -> dict[str, Any]:
     rng = np.random.default_rng(200 + k)
     return {"at": rng.uniform(-0.4, 0.4, 3), "orient": rng.normal(size=4)}
 
@@ -101,9 +101,9 @@ def run(system: System | Model, until: float, rate: float | None = None, record:
 def tree() -> System:
     """Every joint, one behind the other in two branches."""
     s = System("every joint", gravity=(1.0, 2.0, -9.81))
-    s.body("b0", joint=Free(), **place(0), **substance(0))
+    s.body("b0", joint=Free(), **placement(0), **mass_properties(0))
     for k, joint in enumerate(JOINTS.values(), 1):
-        s.body(f"b{k}", parent=f"b{max(0, k - 2)}", joint=joint(), **place(k), **substance(k))
+        s.body(f"b{k}", parent=f"b{max(0, k - 2)}", joint=joint(), **placement(k), **mass_properties(k))
     return s
 
 
@@ -111,7 +111,7 @@ def wheeled() -> System:
     """A fixed tree with wheels, driven and held."""
     s = System("wheels", gravity=DOWN)
     for k, joint in enumerate((Gimbal("zyx"), Revolute("y", damping=0.2), Spherical())):
-        s.body(f"b{k}", parent=f"b{k - 1}" if k else None, joint=joint, **place(k), **substance(k))
+        s.body(f"b{k}", parent=f"b{k - 1}" if k else None, joint=joint, **placement(k), **mass_properties(k))
     s.wheel("held", body="b2", axis=(1, 2, 3), inertia=2e-3, speed=100.0)
     s.wheel("driven", body="b0", axis="y", inertia=3e-3, speed=-50.0, torque=0.1)
     return s
@@ -122,7 +122,7 @@ def loaded() -> System:
     s = tree()
     s.wrench("push", body="b1", force=(1, 2, 3), at=(0.1, 0, 0), frame="world")
     s.wrench("twist", body="b5", moment=TimeTable([0, 1], [[1, 0, 2], [0, 3, 1]]), force=(1, 0, 0), at=(0, 0.2, 0))
-    s.body("motor", parent="b2", joint=Revolute("z", torque=TimeTable([0, 0.5, 1], [0, 2, 1], "linear")), **substance(50))
+    s.body("motor", parent="b2", joint=Revolute("z", torque=TimeTable([0, 0.5, 1], [0, 2, 1], "linear")), **mass_properties(50))
     s.wheel("wheel", body="b1", axis="z", inertia=1e-3, torque=0.2, speed=30.0)
     s.input("force", force=Frame("b3", at=(0.1, 0.2, 0.3)))
     s.input("moment", moment="b4", axis=(1, 2, 2), axes="world")
@@ -171,20 +171,20 @@ def flexible() -> System:
     clamped = lumped(beam(1.2, GJ=3.0, polar_inertia=1e-3, modes=3, damping=0.01, **SLENDER))
     loose = lumped(beam(1.0, axis="-y", boundary="free-free", modes=3, damping=0.03, **SLENDER))
     s = System("flexible bodies", gravity=(0.0, 1.0, -9.81))
-    s.body("b0", joint=Free(), **substance(0))
+    s.body("b0", joint=Free(), **mass_properties(0))
     s.body("b1", parent="b0", joint=Revolute("z"), at=(0.1, 0.2, 0), flexible=clamped)
     s.body("b2", parent="b1", node="tip", joint=Universal("yz"), flexible=loose)
-    s.body("b3", parent="b2", node="tip", joint=Spherical(), **place(3), **substance(3))
+    s.body("b3", parent="b2", node="tip", joint=Spherical(), **placement(3), **mass_properties(3))
     return s
 
 
 def stiffening() -> System:
     """Beams that stiffen geometrically, as users have them."""
     s = System("stiffening beams", gravity=DOWN)
-    s.body("hub", joint=Free(), **substance(0))
+    s.body("hub", joint=Free(), **mass_properties(0))
     s.body("boom", parent="hub", joint=Revolute("z", stiffness=3.0), at=(0.1, 0.2, 0),
            flexible=beam(1.0, EI=(4.0, 6.0), mass_per_length=0.8, modes=3, damping=0.01))
-    s.body("tip", parent="boom", node="tip", joint=Revolute("y"), **substance(3))
+    s.body("tip", parent="boom", node="tip", joint=Revolute("y"), **mass_properties(3))
     return s
 
 
@@ -199,11 +199,11 @@ def closed(name: str, n: int = 5) -> tuple[Model, Floats, Floats]:
 def closing(name: str) -> tuple[System, Floats, Floats]:
     """A floating base with two limbs of general joints, whose ends one joint closes; and a state near which it does."""
     s, rng = System(f"closed by {name}", gravity=DOWN), np.random.default_rng(7)
-    s.body("base", joint=Free(), **substance(0))
+    s.body("base", joint=Free(), **mass_properties(0))
     for limb in "ab":
-        s.body(f"{limb}1", parent="base", joint=Spherical(damping=0.1), **place(ord(limb)), **substance(ord(limb)))
-        s.body(f"{limb}2", parent=f"{limb}1", joint=Joint("xyz", "xy", stiffness=(5, 5, 5, 0, 0)), **place(1 + ord(limb)),
-               **substance(1 + ord(limb)))
+        s.body(f"{limb}1", parent="base", joint=Spherical(damping=0.1), **placement(ord(limb)), **mass_properties(ord(limb)))
+        s.body(f"{limb}2", parent=f"{limb}1", joint=Joint("xyz", "xy", stiffness=(5, 5, 5, 0, 0)), **placement(1 + ord(limb)),
+               **mass_properties(1 + ord(limb)))
     joint: Any = Distance(0.7) if name == "distance" else JOINTS[name]()
     q = random_state(s.compile(), 1, seed=3)[0][0]
     stands = maximal.places(s, q)

@@ -110,7 +110,7 @@ def _couple(system: System, robot: Robot) -> None:
 
 
 def _attachment(joint: RobotJoint | None, options: Options) -> dict[str, Any]:
-    """Where a body hangs, and by which joint."""
+    """The parent, placement and joint of a body."""
     if joint is None:
         return {"joint": options.base}
     parent = None if joint.parent == WORLD else joint.parent
@@ -132,7 +132,7 @@ def _inertial_frame(robot: Robot, link: Link, joint: RobotJoint | None, base: An
 
 
 def losses(robot: Robot, *, stops: bool, mimic: str) -> tuple[str, ...]:
-    """What of joints and of other elements is not used, or not as the file says."""
+    """Notes on joints and other elements that are not used, or not as in the file."""
     joints = [joint for joint in robot.joints.values() if joint.kind != "fixed"]
     ranges = (f"{joint.name} [{joint.limit.lower:g}, {joint.limit.upper:g}]" for joint in joints
               if joint.limit and joint.limit.lower is not None and not stops)

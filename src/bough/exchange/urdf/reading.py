@@ -70,7 +70,7 @@ def _inertial(element: Element) -> Inertial:
 
 
 def _visual(robot: Robot, element: Element, link: str) -> Visual | None:
-    """What is drawn; None for a geometry that URDF does not know."""
+    """The geometry to draw; None if URDF does not define it."""
     shapes = [shape for shape in element.findall("geometry/*") if shape.tag in SIZES]
     for other in element.findall("geometry/*"):
         if other.tag not in SIZES:

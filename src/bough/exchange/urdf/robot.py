@@ -1,4 +1,4 @@
-"""What a URDF file says, element by element, before it is a System; and the tree that its links and joints make."""
+"""The contents of a URDF file, element by element, and the tree of its links and joints."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ class Origin(NamedTuple):
 
     @property
     def place(self) -> dict[str, Any]:
-        """As bough's descriptions take it."""
+        """As keywords of bough's descriptions."""
         return {"at": self.xyz, "orient": {"euler": "xyz", "radians": self.rpy} if any(self.rpy) else None}
 
 

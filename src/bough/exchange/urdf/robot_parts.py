@@ -64,7 +64,7 @@ def _symmetric(tensor: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def shapes(robot: Robot, link: Link, file: Path, package_dirs: Iterable[Path]) -> list[Shape]:
-    """What is drawn of a link, without meshes whose file is missing."""
+    """The shapes of a link, without meshes whose file is missing."""
     try:
         made = [_shape(robot, link, visual, file, package_dirs) for visual in link.visuals]
     except DescriptionError as error:

@@ -204,7 +204,7 @@ def stand(poses, velocities=None, accelerations=None):
 
 # ---- constraints, at position level -------------------------------------------------------------------------------------------
 class Constraint(NamedTuple):
-    """A joint of the tree or a loop: frame b sits on frame a as the joint lets it; a frame is (body, at, orient)."""
+    """A joint of the tree or a loop: frame b sits on frame a as the joint allows; a frame is (body, at, orient)."""
     name: str
     joint: object
     a: tuple
@@ -229,7 +229,7 @@ def loop_constraints(system):
 
 
 def residual(joint, a, b):
-    """What must be zero for frame b to be where the joint lets it be, seen from frame a; a Jet (directions,).
+    """The constraint residual at position level, translations and rotations, seen from frame a; a Jet (directions,).
 
     The gradients are orthonormal in [omega, v] of frame b's origin once the residual is zero."""
     d, R = a.rotation.T @ (b.position - a.position), a.rotation.T @ b.rotation
@@ -272,7 +272,7 @@ def wrench_on_b(constraint, stands, Jb, multipliers):
 
 
 def spring_on_b(constraint, stands):
-    """The like of the joint's motor, spring and damper."""
+    """The wrench of the joint's motor, spring and damper, likewise."""
     if hasattr(constraint.joint, "length"):
         return np.zeros(6)
     a, b = constraint.sides(stands)
@@ -342,7 +342,7 @@ class Solution(NamedTuple):
     accelerations: dict             # {body: [omega', acceleration of the origin]}, world axes
     wrenches: dict                  # {loop: [moment, force] on b at frame b, in its axes} of the held directions, of least norm
                                     #   together with the multipliers of the tree's joints
-    springs: dict                   # {loop: the like} of the motor, spring and damper in its free directions
+    springs: dict                   # {loop: wrench} of the motor, spring and damper in its free directions
     rows: int                       # constraint directions, of the tree and of the loops
     rank: int                       # how many of them are independent
     violation: float                # largest residual of position, and of velocity
@@ -444,7 +444,7 @@ def tree_equations(system, q, v, tau=None, *, wheels=None, wrenches=None):
 
 
 def spring_forces(system, q, v):
-    """What the motors, springs and dampers of the tree's joints do along its speeds."""
+    """Generalized forces of the motors, springs and dampers of the tree's joints."""
     return np.concatenate([joint_force(body.joint, q[at_q], v[at_v], np.zeros(n_speeds(body.joint)))
                            for body, at_q, at_v in entries(system)])
 
