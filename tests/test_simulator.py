@@ -297,7 +297,7 @@ def test_calls_without_samples_between_them_prepare_once(monkeypatch):
     for _ in range(10):
         sim.step(1000)
     assert len(entered) <= 2
-    error = oscillation("rk4", w=1.0, h=1e-3, time=10.0) + rounding(10_000)
+    error = oscillation("rk4", w=1.0, h=1e-3, time=10.0) + rounding(10_000)     # of each step
     assert sim.state.q[0] == pytest.approx(np.cos(10.0), rel=0, abs=error)
 
 

@@ -31,10 +31,11 @@ def test_the_jacobian_against_differences(inputs):
     x, u = casadi.MX.sym("x", nx), casadi.MX.sym("u", nu)
     J = casadi.Function("J", [x, u], [casadi.jacobian(f(x, u), x), casadi.jacobian(f(x, u), u)])
     found = np.concatenate([each.full() for each in J(at[:nx], at[nx:])], axis=1)
+    bound = differences(h, rate=3.0, order=4)*np.abs(found).max()          # rate: states turn by at most 3 rad/s
     for i in range(nx + nu):
         moved = [at + times*h*np.eye(nx + nu)[i] for times, _ in STENCIL]
         want = sum(weight/h*f(y[:nx], y[nx:]).full()[:, 0] for y, (_, weight) in zip(moved, STENCIL, strict=True))
-        np.testing.assert_allclose(found[:, i], want, rtol=0, atol=differences(h, rate=3.0, order=4)*np.abs(found).max())
+        np.testing.assert_allclose(found[:, i], want, rtol=0, atol=bound)
 
 
 def test_what_is_refused():

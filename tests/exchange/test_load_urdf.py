@@ -160,7 +160,7 @@ def test_a_negative_moment_is_refused_or_repaired(tmp_path):
     words = "<inertia> has the principal moments -0.02, 0.1, 0.1 kg m^2; correct what is negative, or give inertias='repair', which"
     assert str(caught.value) == f"{path}: link 'wheel': {words} raises it to 0"
     s = bough.load_urdf(path, inertias="repair")
-    np.testing.assert_allclose(s.bodies["wheel"].inertia, np.diag([0.1, 0.1, 0.0]), atol=0.1*PRODUCTS)
+    np.testing.assert_allclose(s.bodies["wheel"].inertia, np.diag([0.1, 0.1, 0.0]), atol=0.1*PRODUCTS)    # of 0.1 kg m^2
     assert "negative moment of inertia [kg m^2] raised to 0, of links: wheel -0.02" in s.notes
 
 

@@ -1,8 +1,10 @@
 """Random trees of rigid and flexible bodies against Kane's equations summed over every mass point (`tests.support.nodal_oracle`).
 
-Mass points without inertia of their own make the modal integrals exact, so the two agree at any deformation but for rounding:
-condition numbers of the scaled mass matrices reach 1e5, so 1e-9 of the largest acceleration (joints and modes apart) leaves two
-digits to spare. What is right to second order only must fall off at its order.
+Mass points without inertia of their own make the modal integrals exact, so the two agree at any deformation but for rounding.
+What is right to second order only must fall off at its order.
+
+Tolerances: condition numbers of the scaled mass matrices reach 1e5, so 30 eps cond(M) is 1e-9 of the largest acceleration, joints
+and modes apart.
 """
 
 from dataclasses import replace
