@@ -8,8 +8,9 @@ import pytest
 import trimesh
 
 import bough
-from bough.describe.body_shapes import SIDES, Mesh, pack
+from bough.describe.body_shapes import SIDES, Mesh
 from bough.describe.document import json_schema
+from bough.describe.mesh_files import pack
 from bough.errors import DescriptionError
 from tests.describe.test_yaml_format import accepts
 from tests.support.tolerance import FORMULA, PRODUCTS, SINGLE

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import numpy as np
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
-from bough.describe.body_shapes import Box, Cylinder, Mesh, Shape, Sphere, mesh_error, named, solid
+from bough import describe
+from bough.describe.body_shapes import Box, Cylinder, Mesh, Shape, Sphere, named
 from bough.describe.numeric import VECTOR, items, shown, vector
 from bough.describe.orientation import point_inertia, rotation_matrix
 from bough.errors import DescriptionError, Problem
@@ -138,14 +139,15 @@ def _own(shape: Shape, density: float) -> Solid:
 
 def _enclosed(shape: Mesh, density: float) -> Solid:
     """What a closed surface encloses."""
-    mesh = solid(shape.own_triangles())
+    files = describe.mesh_files
+    mesh = files.solid(shape.own_triangles())
     remedy = "repair it, or leave out density and give the body mass, com and inertia"
     if not mesh.is_watertight:
-        raise mesh_error(f"{shape.path} is not watertight, so it encloses no mass; {remedy}")
+        raise files.mesh_error(f"{shape.path} is not watertight, so it encloses no mass; {remedy}")
     if not mesh.is_winding_consistent:
-        raise mesh_error(f"{shape.path} has triangles that face inwards and others outwards; {remedy}")
+        raise files.mesh_error(f"{shape.path} has triangles that face inwards and others outwards; {remedy}")
     if mesh.volume <= 0:
-        raise mesh_error(f"{shape.path} has the volume {mesh.volume:.6g} m^3, its triangles face inwards; {remedy}")
+        raise files.mesh_error(f"{shape.path} has the volume {mesh.volume:.6g} m^3, its triangles face inwards; {remedy}")
     mesh.density = density
     found = mesh.mass_properties
     return Solid(float(found.mass), np.array(found.center_mass), np.array(found.inertia))
