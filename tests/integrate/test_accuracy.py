@@ -42,7 +42,7 @@ def test_free_system_keeps_energy_and_momenta_at_the_order_of_rk4():
         return np.array([np.ptp(energy(model, x)), np.abs(h[:, :3] - h[0, :3]).max(), np.abs(h[:, 3:] - h[0, 3:]).max()])
     coarse, fine = drifts(1e-2), drifts(5e-3)
     assert (np.log2(coarse/fine) > 3.8).all(), (coarse, fine)
-    assert (drifts(5e-4) < fine/10**3.8 + STEPPED).all()
+    assert (drifts(5e-4) < fine/10**3.8 + STEPPED).all()             # a tenth of the step, at that order
 
 
 def test_quaternions_stay_unit():
@@ -72,7 +72,7 @@ def test_dense_output_is_as_good_as_the_steps():
     run = integrate(model, q0=[1.0], v0=[0.0], until=3.0, method="dopri5", sample_rate=1000, rtol=1e-9, atol=1e-12)
     fine = integrate(model, q0=[1.0], v0=[0.0], until=3.0, dt=1e-4, sample_rate=1000)
     assert run.steps < 300
-    assert np.abs(run.x - fine.x).max() < adaptive(1e-9, run.steps)
+    assert np.abs(run.x - fine.x).max() < adaptive(1e-9, run.steps)  # its rtol
 
 
 def test_dense_dynamics_gives_the_same_trajectory():
@@ -92,6 +92,7 @@ def test_jumping_table_keeps_the_order():
     for options in ({"dt": 0.01}, {"method": "dopri5"}, {"method": "radau", "rtol": 1e-10, "atol": 1e-13}):
         run = integrate(s.compile(), until=1.0, sample_rate=7, **options)
         since = np.maximum(run.t - on, 0.0)
+        # rk4 and dopri5 integrate a constant torque exactly, radau to its rtol
         np.testing.assert_allclose(run.x[0], np.column_stack([since**2, 2*since]), atol=options.get("rtol", STEPPED))
 
 
@@ -112,6 +113,7 @@ def test_torque_free_gyrostat():
     # SciPy's tolerance at some hundred steps; rk4 of a nutation at 14 rad/s, 2e-4 s for 10 s: 7e-11, times a spin of 20
     np.testing.assert_allclose(run.x[0, :, 10:13], want, atol=1e-9)
     momentum = model.momentum(*split(model, run.x[0]))
+    # the nutation's 7e-11, of the spin's momentum
     np.testing.assert_allclose(momentum, momentum[0] + np.zeros_like(momentum), atol=20*oscillation("rk4", 14.0, 2e-4, 10.0))
 
 

@@ -16,7 +16,7 @@ def test_flow_and_thrust_end_with_the_propellant(options):
     assert not result.data.tank_mass.values[-1, 0]
     assert not result.data.tank_thrust.values[-1, 0]
     after = result.data.v.values[result.time > 7.2, 2]
-    assert np.ptp(after) < 1e-9
+    assert np.ptp(after) < STEPPED*np.abs(after).max()
     assert after[0] == pytest.approx(3000*np.log(1.5), rel=2e-9)     # of rk4 at 0.3 s
 
 
@@ -37,8 +37,10 @@ def test_lanes_batches_and_dense_equations():
     a = model.forward_dynamics(q, v, tanks=tanks)
     alone = [model.forward_dynamics(*each, tanks=own) for *each, own in zip(q, v, tanks, strict=True)]
     np.testing.assert_allclose(a, alone, rtol=CANCELLING, atol=SWEEP)
-    np.testing.assert_allclose(model.forward_dynamics(q, v, tanks=tanks, dynamics="dense"), a, rtol=1e-10, atol=1e-11)
-    np.testing.assert_allclose(model.inverse_dynamics(q, v, a, tanks=tanks), 0.0, atol=1e-10)
+    dense = model.forward_dynamics(q, v, tanks=tanks, dynamics="dense")
+    np.testing.assert_allclose(dense, a, rtol=0, atol=CANCELLING*np.abs(a).max())
+    still = model.inverse_dynamics(q, v, 0.0*a, tanks=tanks)
+    np.testing.assert_allclose(model.inverse_dynamics(q, v, a, tanks=tanks), 0.0, atol=CANCELLING*np.abs(still).max())
     v0, burn = np.outer(np.arange(5), [0, 0, 0, 0.1, 0, 0]), bough.TimeTable([0, 1, 2, 3], [0, 3, 3, 0])
     for flow in (burn, 20.0):
         model = rocket(flow=flow).compile()

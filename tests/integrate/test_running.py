@@ -64,6 +64,7 @@ def test_compiled_controller_acts_at_every_stage():
         np.testing.assert_allclose(a.x, b.x, atol=SWEEP)
         np.testing.assert_allclose(a.u[0, 1:, 0], -5.0*a.x[0, 1:, 0] - 0.3*a.x[0, 1:, 1], atol=SWEEP)
     batch = integrate(free.compile(), q0=np.ones((6, 1)), until=2.0, dt=0.01, control=law)
+    # the rtol of b, by default
     np.testing.assert_allclose(batch.x, np.broadcast_to(b.x[0] + 0*batch.x[0], batch.x.shape), atol=adaptive(1e-9, b.steps))
 
 

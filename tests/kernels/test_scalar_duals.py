@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import bough
+from tests.support.tolerance import differences
 
 K = np.array([[1.0, 2.0], [3.0, -1.0]])
 
@@ -43,4 +44,4 @@ def test_against_differences(function):
             u = np.zeros(2)
             function(0.0, y + sign*k*h*dy, u)
             want += sign*weight/h*u
-    np.testing.assert_allclose(found, want, rtol=1e-10)
+    np.testing.assert_allclose(found, want, rtol=differences(h, order=6))

@@ -34,7 +34,7 @@ def test_an_upright_spar():
     assert_same(lift[1], WEIGHT*volume, SWEEP)
     assert abs(volume - 8029) < 0.5
     assert_same((lift[0] - lift[2])/(2*h), WEIGHT*np.pi*3.25**2, CANCELLING)
-    assert abs(WEIGHT*np.pi*3.25**2/332941 - 1) < 2e-3
+    assert abs(WEIGHT*np.pi*3.25**2/332941 - 1) < 2e-3              # as far as the published stiffness is off
 
 
 @pytest.mark.parametrize("tilt", [0.0, 1e-9, 1.0, 10.0, 40.0])
@@ -115,7 +115,7 @@ def test_heave_and_pitch_of_a_spar():
         return -(model.bias(moved(model, at((0, 0, z)), h*rate), np.zeros(6)) - model.bias(moved(model, at((0, 0, z)), -h*rate),
                                                                                         np.zeros(6)))/(2*h)
     heave, pitch = balance(eye[2])[2], balance(eye[4])[4]
-    assert_same(heave, -WEIGHT*np.pi*3.25**2, 1e-9)
+    assert_same(heave, -WEIGHT*np.pi*3.25**2, 1e-9)                 # eps of the weight, 8e7 N, over k h = 33 N: 5e-10
     areas = [(low, min(high, -z), below, above) for low, high, below, above in SPAR]
     squares = [b*b + b*a + a*a for _, _, b, a in areas]
     volumes = [np.pi/12*(high - low)*s for (low, high, _, _), s in zip(areas, squares, strict=True)]
