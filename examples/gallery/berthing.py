@@ -24,6 +24,7 @@ BERTH = np.array([0.9, -1.2, 0.0, 2.2, 0.1, 0.5, 0.0])      # rad, folded
 FOLDS, LAST = (20.0, 80.0), 100.0                          # s: when the arm folds; the end
 FIXTURE, LATCH = Frame("target", at=(-1.2, 0, 0)), Frame("target", at=(0, -1.0, 0))
 RECORD = ["state", "pose", "velocity", "momentum", "energy", "loops", "outputs"]
+BOX = np.array([[-1.2, -1, 0], [1.2, -1, 0], [1.2, 1, 0], [-1.2, 1, 0]])          # outline of the target, from above
 HAND, PLACE = Frame("twist", at=(0.3, 0, 0)), (0.8, 0.0, 1.0)
 
 
@@ -117,9 +118,12 @@ def picture(folder, result):
     for t, color, name in ((0, "C0", "start"), (moments[0], "C6", "capture"), (50, "C2", "folding"), (LAST, "C1", "berthed")):
         now = data.sel(time=t, method="nearest")
         places = now.position.sel(body=[*JOINTS, "target"]) - now.position.sel(body="bus")
-        places = Rotation.from_quat(now.attitude.sel(body="bus")).inv().apply(places)                # in its axes
-        plane.plot(*places[:-1, :2].T, "-o", color=color, lw=2, ms=3, label=name)
-        plane.add_patch(plt.Circle(places[-1, :2], 1.0, color=color, alpha=0.35))
+        bus = Rotation.from_quat(now.attitude.sel(body="bus")).inv()                                 # to its axes
+        hand, target = (bus * Rotation.from_quat(now.attitude.sel(body=body)) for body in ("twist", "target"))
+        *links, center = bus.apply(places)
+        plane.plot(*np.array([*links, links[-1] + hand.apply(HAND.at)])[:, :2].T, "-o", color=color, lw=2, ms=3, label=name)
+        plane.fill(*(center + target.apply(BOX))[:, :2].T, color=color, alpha=0.35)
+    plane.plot([0, PORT.at[0]], [0, PORT.at[1]], color="0.6", lw=4)                                  # the port stands on a mast
     plane.add_patch(plt.Rectangle((-1, -1), 2, 2, color="0.6"))
     plane.set(aspect="equal", xlabel="x from the bus [m]", ylabel="y [m]", title="arm and target, seen from above")
     plane.legend(loc="upper right")

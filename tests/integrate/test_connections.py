@@ -3,6 +3,7 @@
 Tolerances: moments of events to the 1e-9 s that the guide promises (docs/guides/capture.md); 0.011 is a sample's distance.
 """
 import json
+import re
 
 import numpy as np
 import pytest
@@ -313,6 +314,24 @@ def test_a_capture_that_is_too_far_is_named_and_what_was_recorded_is_kept():
     with pytest.raises(SimulationError, match=r"'capture'.*0\.\d+ m apart, more than 0.1; let it happen nearer") as error:
         bough.simulate(two_bodies(pose="nominal"), **RUN)
     assert error.value.result.time[-1] == pytest.approx(0.4, abs=0.011)
+
+
+def test_the_remedy_of_a_capture_that_is_too_far_is_enough():
+    """What the message says to allow is no less than what is needed."""
+    allowed = {}
+    for what in ("gap", "angle"):
+        with pytest.raises(SimulationError, match=rf"or allow {what}=") as error:
+            bough.simulate(two_bodies(pose="nominal", **allowed), until=0.5, dt=0.01)
+        allowed[what] = float(re.search(rf"allow {what}=([0-9.]+)", str(error.value))[1])
+    assert bough.simulate(two_bodies(pose="nominal", **allowed), until=0.5, dt=0.01).events
+
+
+def test_a_capture_that_other_attachments_contradict_is_named():
+    s = two_bodies()
+    ends = Frame("chaser", at=(1, 0, 0)), Frame("target", at=(-0.8, 0.5, 0))
+    s.event("other", at=0.6, do=[Attach(*ends, pose="nominal", gap=9.0, angle=3.0)])
+    with pytest.raises(SimulationError, match="closes all loops; open what contradicts it first, or attach at pose='present'"):
+        bough.simulate(s, until=1.0, dt=0.01)
 
 
 def latched():

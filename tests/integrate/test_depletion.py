@@ -97,3 +97,36 @@ def test_the_end_at_the_end_of_a_step(mass):
     assert [(event.time, event.what) for event in result.events] == [(pytest.approx(mass/5.0, abs=EVENT), "is empty")]
     assert result.data.tank_mass.values[-1] == 0.0
     assert result.data.v.values[-1, 0] == pytest.approx(3000.0*np.log1p(mass/100.0), rel=1e-8)
+
+
+def drop_tank(**tank):
+    s = bough.System("drop tank")
+    s.body("stage", joint=bough.Free(v0=[0, 0, 0, 0.1, 0.2, 0.3]), mass=100.0, inertia=(10, 12, 5))
+    options = {"mass": 5.0, "flow": 1.0, "exhaust_speed": 300.0, "shape": {"sphere": 0.3}} | tank
+    s.tank("lox", body="stage", at=(0.3, 0, 0), **options)
+    return s
+
+
+def test_a_tank_that_is_let_go_feeds_no_more():
+    """Its propellant cannot reach the nozzle any more: it flies on with the mass that it has."""
+    s = drop_tank()
+    s.event("drop", at=0.5, do=[bough.Detach("lox")])
+    result = bough.simulate(s, until=1.0, dt=0.01, record=["state", "tanks", "exhaust", "momentum", "energy"])
+    assert "detaches lox, and lox cannot feed" in str(result)
+    assert result.data.tank_mass.values[-1, 0] == pytest.approx(4.5, abs=1e-12)
+    assert not result.data.tank_thrust.values[-1].any()
+    assert result.audit.line == "fine"
+    linear = result.data.linear_momentum.values[51:]
+    np.testing.assert_allclose(linear, np.broadcast_to(linear[0], linear.shape), atol=1e-12*np.linalg.norm(linear[0]))
+
+
+def test_tanks_that_cannot_be_let_go():
+    s = drop_tank(shape=None)
+    s.event("drop", at=0.5, do=[bough.Detach("lox")])
+    with pytest.raises(bough.ModelError, match="detach 'lox' names a tank whose propellant is a point, which has no attitude"):
+        s.compile()
+    s = drop_tank(mass=0.2)
+    s.event("drop", at=0.5, do=[bough.Detach("lox")])
+    with pytest.raises(bough.SimulationError, match=r"'drop' detaches tank 'lox', which is empty: .* residual") as error:
+        bough.simulate(s, until=1.0, dt=0.01)
+    assert error.value.result is not None

@@ -155,6 +155,9 @@ def idle_loops(model: CompiledModel) -> list[str]:
 CLOSED = 1e-12              # of the size of a loop (at least of a meter): a gap that counts as closed
 ROUNDING = 16*np.finfo(float).eps   # of the size (at most of a meter): no change lessens it; no mass matrix is needed, nor compiled
 STEPS = 60                  # that assembly may take
+INDEPENDENT = 1e-3          # of the largest pivot of rows, the least one of rows that are no combinations of each other; far above
+                            # sqrt(REDUNDANT), below which they are
+NUMBERS = 64                # of workspace, by which LAPACK takes columns together
 STIFF_TIME = 1.0            # s: weight of strain in the quadratic form that assembly minimizes, M + K STIFF_TIME^2
 BESIDE = (0.03, 0.1, 0.3)           # rad or m: how far from the given position assembly starts if it fails there
 SHARES = [0.5**i for i in range(12)]        # of a step of it, tried one after the other
@@ -264,10 +267,17 @@ def least_change(model: CompiledModel, q: Floats, J: Floats, wanted: Floats, fre
 
 
 def shortest(A: Floats, b: Floats) -> Floats:
-    """The shortest y of those with the least |A y - b|: by a complete orthogonal factorization of A."""
-    from scipy.linalg.lapack import dgelsy  # slow to import
+    """The shortest y of those with the least |A y - b|: with A' P = Q R, y = Q R'^-1 P' b if the rows are clearly independent, else
+    by a complete orthogonal factorization of A."""
+    from scipy.linalg.lapack import dgelsy, dgeqp3, dormqr, dtrtrs  # slow to import
     rows, columns = A.shape
     padded = np.zeros((max(rows, columns), 1))
+    if rows <= columns:
+        QR, order, tau, _, _ = dgeqp3(A.T, lwork=NUMBERS*(rows + 1))
+        sizes = np.abs(QR.diagonal())
+        if sizes.min() > INDEPENDENT*sizes.max():
+            padded[:rows, 0] = dtrtrs(QR[:rows], b[order - 1], trans=1)[0]
+            return np.asarray(dormqr("L", "N", QR, tau, padded, NUMBERS)[0][:, 0])
     padded[:rows, 0] = b
     y = dgelsy(A, padded, np.zeros(columns, np.int32), np.sqrt(REDUNDANT), numbers_for(rows, columns))[1]
     return np.asarray(y[:columns, 0])

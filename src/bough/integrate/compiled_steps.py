@@ -36,7 +36,7 @@ def run_fixed(run: Run, stop: float, show: float) -> None:
         run.report(run.t)
         first = last
         took = max(time.perf_counter() - begin, 1e-6)
-        size = int(np.clip(size*CHUNK_SECONDS/took, 1, min(10*size, total)))
+        size = int(min(max(size*CHUNK_SECONDS/took, 1), 10*size, total))
     if reached:
         run.t = stop
     run.show_until(show, len(samples) - 1)
@@ -70,6 +70,8 @@ def part_of(grid: Floats, ends: Floats, first: int, last: int) -> Floats:
     array([[5., 6.],
            [0., 2.]])
     """
+    if first == 0 and last == ends[-1]:
+        return grid
     i, j = np.searchsorted(ends, first, side="right"), np.searchsorted(ends, last)
     chunk = grid[i:j + 1].copy()
     chunk[0, loops.BEGIN] = grid[i, loops.STOP] - (ends[i] - first)
@@ -79,8 +81,8 @@ def part_of(grid: Floats, ends: Floats, first: int, last: int) -> Floats:
 
 def steps_taken(chunk: Floats, reached: float) -> int:
     """The number of steps of these rows up to the time reached."""
-    n = np.rint((reached - chunk[:, loops.ORIGIN])/chunk[:, loops.LENGTH])
-    return int((np.clip(n, chunk[:, loops.BEGIN], chunk[:, loops.STOP]) - chunk[:, loops.BEGIN]).sum())
+    rows = ((round((reached - origin)/length), begin, stop) for origin, length, begin, stop in chunk.tolist())
+    return int(sum(min(max(n, begin), stop) - begin for n, begin, stop in rows))
 
 
 # ---- adaptive steps -------------------------------------------------------------------------------------------------

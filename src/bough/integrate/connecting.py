@@ -3,22 +3,25 @@
 States have the same entries whatever is connected.  A loop that closes lets the speeds jump by the impulse through it; what opens,
 or goes, goes on with the speeds that it has.
 """
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 
 import numpy as np
 
 from bough.analyze.body_motion import motion_of_frames, route_to_frames
+from bough.analyze.equations_of_motion import mass_matrix_at
 from bough.analyze.impulse import Jump, close, kinetic_energy
-from bough.analyze.loop_constraints import assemble_position, gap_and_angle
+from bough.analyze.loop_constraints import assemble_position, gap_and_angle, gaps_at
 from bough.analyze.whole_motion import WholeMotion, roots_of, whole_motion
 from bough.compile.connections import can_pull, closed, held_at
 from bough.compile.element_tables import SCALED, bushing_of
 from bough.compile.hold_tables import Hold
 from bough.compile.layout import Floats
+from bough.compile.tank_tables import EMPTY
 from bough.describe import Attach, Close, Detach, Distance, Event, Loop, Open, Stiffen
 from bough.describe.parts.connection import ANGLE, GAP, Connecting, separation_of
 from bough.errors import StateError
+from bough.integrate.emptying import cut_off, mass_place
 from bough.model import Model
 
 CLOSED = 1e-6                   # m and rad: a described loop that is open by more cannot be closed by an event
@@ -36,6 +39,7 @@ class Connection:
         self.holds, self.joined = dict(model.holds), dict(model.joined)
         self.closing: dict[str, Attach | Close] = {}
         self.scales: dict[str, float] = {}
+        self.dry: list[str] = []                                                # marks of tanks that are cut off from their nozzles
         self.gone: dict[str, float] = {}                                        # coordinates of joints that let go
 
     def fail(self, text: str) -> EventFailure:
@@ -64,16 +68,21 @@ class Connection:
     def _let_go(self, action: Detach) -> str:
         """Detach a body: its six coordinates are released, and its joint is locked."""
         free, joint = separation_of(self.model.system, action.target)
-        names = free.speed_names[:6]
+        names, tank = free.speed_names[:6], self.model.system.tanks.get(free.name)
         if not set(names) <= self.holds.keys():
             raise self.fail(f"detaches '{action.target}', which has gone already; detach it once")
+        if tank is not None and self.x[mass_place(self.model, tank)] <= 0.0:
+            raise self.fail(f"detaches tank '{tank.name}', which is empty: a body without mass cannot move by itself; give it a "
+                            "residual, or detach a body that carries it")
         self.holds = {name: hold for name, hold in self.holds.items() if name not in names}
+        cut = [each.name for each in cut_off(self.model, (joint or free).name)]
+        self.dry += [name + EMPTY for name in cut]
         if joint is not None:
             speeds, (at, _) = joint.speed_names[:joint.joint.n_v], self.model.places[joint.name]
             self.holds |= {name: Hold() for name in speeds}
             self.gone |= dict.fromkeys(speeds, 0.0)
             self.gone |= zip(joint.coordinate_names[:joint.joint.n_q], self.x[at:at + joint.joint.n_q].tolist(), strict=True)
-        return f"detaches {action.target}"
+        return f"detaches {action.target}" + (f", and {' and '.join(cut)} cannot feed" if cut else "")
 
     def _closed(self, name: str, action: Attach | Close) -> Loop:
         """The loop as it will hold; an attachment at the present pose where its frames are now."""
@@ -93,23 +102,24 @@ class Connection:
         return holds == model.holds and tuple(contacts) == model.contacts and self.kept == model.joined
 
     def marks(self, contacts: Sequence[str]) -> list[str]:
-        """The marks of contacts, with the scales of bushings."""
+        """The marks of contacts, of tanks that are cut off from their nozzles, and the scales of bushings."""
         others = [each for each in contacts if bushing_of(each) not in self.scales]
-        return others + [f"{name}{SCALED}{scale!r}" for name, scale in self.scales.items()]
+        return others + self.dry + [f"{name}{SCALED}{scale!r}" for name, scale in self.scales.items()]
 
     @property
     def kept(self) -> dict[str, Loop]:
         """The loops that were closed and stay so."""
         return {name: loop for name, loop in self.joined.items() if name not in self.closing}
 
-    def jumps(self, t: float, before: Model, after: Model) -> Iterator[Jump]:
-        """Pull what closes together, and let the speeds jump, in place; `before` is the model with all changes but these."""
+    def jumps(self, t: float, before: Model, after: Model, switched: Callable[..., Model]) -> Iterator[Jump]:
+        """Pull what closes together, and let the speeds jump, in place; `before` is the model with all changes but these, and
+        `switched` gives that with other holds, contacts and loops."""
         if not self.closing:
             return
         try:
             jumping = list(self.closing)
             if self._pull(after):                                           # at another position other loops move otherwise, too
-                before, jumping = after.switched(after.holds, after.contacts, {}), list(after.joined)
+                before, jumping = switched(after.holds, after.contacts, {}), list(after.joined)
             yield close(before.with_tanks(self.x), after.with_tanks(self.x), jumping, self.x, reported=list(self.closing))
         except StateError as error:
             raise self.fail(f"at t = {t:.6g} s: {error}") from None
@@ -127,10 +137,15 @@ class Connection:
             for what, value, limit, unit in (("gap", gap, limits[0], "m"), ("angle", angle, limits[1], "rad")):
                 if value > limit:
                     remedy = ("close it where its ends meet" if isinstance(action, Close) else
-                              f"let it happen nearer, or allow {what}={value:.2g}, or attach at pose='present'")
+                              f"let it happen nearer, or allow {what}={1.05*value:.2g}, or attach at pose='present'")
                     raise self.fail(f"closes '{name}', whose ends are {value:.4g} {unit} apart, more than {limit:g}; {remedy}")
         before = whole_motion(after, self.x) if floats(after) else None     # it keeps mass center and momenta
-        state.q[:] = assemble_position(after, state.q.copy(), after.free, list(after.holds))
+        try:
+            state.q[:] = assemble_position(after, state.q.copy(), after.free, list(after.holds))
+        except StateError as error:
+            text, more, _ = str(error).partition("; give another")
+            remedy = "; open what contradicts it first, or attach at pose='present'"
+            raise StateError(text + remedy*bool(more)) from None
         if before is not None:
             keep_momenta(after, self.x, before)
         return True
@@ -162,9 +177,12 @@ def between(model: Model, loop: Loop, x: Floats) -> tuple[Floats, Floats]:
 
 def compute_ahead(model: Model, x: Floats) -> None:
     """Compute ahead what a first change would otherwise compute: mass properties, routes to all bodies and to the ends of
-    attachments; and import the libraries of an assembly."""
+    attachments; import the libraries of an assembly, and prepare its calls."""
     kinetic_energy(model, x)
     if can_pull(model.whole):
         import_module("scipy.linalg.lapack")                                # which takes a quarter of a second
+        if model.constrained:
+            gaps_at(model, model.q0)
+            mass_matrix_at(model, model.q0)
     for name in model.joined:
         route_to_frames(model.tables, [model.whole.loops[name].a, model.whole.loops[name].b])

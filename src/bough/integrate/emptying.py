@@ -25,6 +25,18 @@ def watch_tank(model: Model, tank: Tank) -> Floats:
     return watcher(mass_place(model, tank), 1.0, tank.residual, -1.0)
 
 
+def cut_off(model: Model, body: str) -> list[Tank]:
+    """The feeding tanks that a body takes away from their nozzles, or their nozzles from them, when it leaves its parent."""
+    parents = {each.name: each.parent for each in model.system.bodies.values()}
+
+    def goes(place: str | None) -> bool:
+        while place is not None and place != body:
+            place = parents[place]
+        return place is not None
+
+    return [tank for tank in feeding(model) if goes(tank.name) != goes(tank.exit.body)]
+
+
 def emptied(model: Model, tank: Tank, x: Floats) -> tuple[Model, str]:
     """The model in which this tank and the others of its engine no longer feed; and a description of the event."""
     x[mass_place(model, tank)] = tank.residual

@@ -14,7 +14,7 @@ from bough.analyze.impulse import Jump, jump
 from bough.compile.coordinates import coordinate_place, sticking, targets_of, touching
 from bough.compile.hold_tables import Hold
 from bough.compile.layout import Floats
-from bough.describe import Coupling, Detach, Event, Friction, Lock, Prescribe, Stop, Tank
+from bough.describe import Coupling, Detach, Event, Friction, Lock, Loop, Prescribe, Stop, Tank
 from bough.describe.parts.connection import Connecting
 from bough.integrate.backlash import directions, impact, on_side, play_of, side_of, start_play, watch_play
 from bough.integrate.compiled.loops import LESS, SAME
@@ -94,6 +94,7 @@ class EventHandler:
     measured: Measured | None = None                                        # evaluates holding forces: see `sticking`
     teeth: Sequence[str] = ()                               # couplings whose elastic teeth are watched
     play: dict[str, list[Floats]] = field(default_factory=dict)     # by coupling with play: its watchers
+    ahead: list[Model] = field(default_factory=list)        # models of what events may connect, with tables and prepared calls
     seen: dict[str, float] = field(default_factory=dict)    # last excess of events that wait for outputs, see `conditions`
 
     @property
@@ -264,11 +265,11 @@ class EventHandler:
         if change.same(holds, contacts):
             loose, jumps = self.model, list[Jump | None]()
         else:
-            loose = self.model.switched(holds, contacts, change.kept)
+            loose = self.switched(holds, contacts, change.kept)
             parts = all(isinstance(action, Detach) for action in event.do)                  # then no speed of a body jumps
             jumps = [jump(loose.with_tanks(x), x, t, report=not parts)]
-        self.model = loose.switched(holds, contacts, change.joined) if change.closing else loose
-        jumps += change.jumps(t, loose, self.model)
+        self.model = self.switched(holds, contacts, change.joined) if change.closing else loose
+        jumps += change.jumps(t, loose, self.model, self.switched)
         for i, each in enumerate([each for each in jumps if each is not None] or [None]):
             self.log.append(Occurrence(t, event.name, ", ".join(done), each, {} if i else change.gone))
         if frictions:
@@ -279,6 +280,13 @@ class EventHandler:
         self.seen.pop(event.name, None)
         if self.log[-1].jump is not None:
             self.update_contacts(t, x)
+
+    def switched(self, holds: Mapping[str, Hold], contacts: Sequence[str], joined: Mapping[str, Loop]) -> Model:
+        """The model with these holds, contacts and loops: one of those made ahead, if it is among them."""
+        for model in self.ahead:
+            if model.joined == joined and model.holds == holds and model.contacts == tuple(contacts):
+                return model
+        return self.model.switched(holds, contacts, joined)
 
     def holds_otherwise(self, mark: str, holds: Mapping[str, Hold]) -> bool:
         """Whether a mark is that of a friction whose coordinate an event holds now."""

@@ -294,7 +294,8 @@ class Run:
     def build_ahead(self) -> None:
         """Build the tables of what events may connect, so that a change takes no time for it."""
         if self.handler is not None:
-            for model in self.handler.model.build_ahead(self.implicit):
+            self.handler.ahead = list(self.handler.model.build_ahead(self.implicit))
+            for model in self.handler.ahead:
                 optional.connecting.compute_ahead(model, self.x[0])
             if self.plan.method not in STIFF and not self._controlled:
                 optional.mounted_run.build_mounted_ahead(self.handler.model, self.handler.waiting, self.implicit)

@@ -82,6 +82,8 @@ def _draw_panel(axes: Axes, time: Array, panel: Panel, batched: bool, *, last: b
             times, low = thinned(time, low)
             axes.fill_between(times, low, thinned(time, high)[1], color=color, alpha=0.18, lw=0)
         axes.plot(*thinned(time, curve), style, color=color, linewidth=1.1)
+    if len(time) > 1:
+        axes.set_xlim(time[0], time[-1])                                    # also where values are NaN at first or at last
     if panel.log and (values > 0).any():
         _set_decades(axes, values[values > 0])
     else:

@@ -112,6 +112,9 @@ class Detach(Targeted, init=False):
             yield f"detach {self.target!r} names no loop, attachment or body{nearest(self.target, known) or listed(known)}"
         elif bodies[0].joint.kind == "free" and not all(bodies[0].joint.locked):
             yield f"detach {self.target!r} names a body that nothing holds: its joint is free; name one that a joint holds"
+        elif (tank := system.tanks.get(bodies[0].name)) is not None and tank.shape is None and tank.levels is None:
+            yield (f"detach {self.target!r} names a tank whose propellant is a point, which has no attitude; give it a shape or "
+                   "levels, or detach a body that carries it")
 
 
 class OnLoop(Targeted, init=False):

@@ -102,7 +102,8 @@ class Loop(Part):
     key: ClassVar[str] = "loops"
     recorded: ClassVar[dict[str, Recorded]] = {
         "constraint_force": Recorded(("loop", "component"), "N m, N",
-                                     "moment and force of the body of frame a on that of b, at frame b's origin, its axes",
+                                     "moment and force of the body of frame a on that of b, at frame b's origin, its axes; NaN "
+                                     "while the loop is open",
                                      "axes of b"),
         "loop_gap": Recorded(("loop",), "m", "largest gap of the translations that a loop holds"),
         "loop_gap_angle": Recorded(("loop",), "rad", "largest gap of the rotations that a loop holds"),

@@ -20,6 +20,7 @@ from bough.describe.motions import Signal, TimeTable, increasing
 from bough.describe.numeric import NUMBERS, Axis, AxisLike, Text, Vector, VectorLike, above_zero, at_least_zero
 from bough.describe.orientation import IDENTITY, Orientation, point_inertia
 from bough.describe.part import Attachment, Finding, Part, Recorded, SystemView
+from bough.errors import DescriptionError
 
 Array = NDArray[np.float64]
 G0 = 9.80665                    # m/s^2, by which a specific impulse is an exhaust speed
@@ -140,7 +141,14 @@ def _nozzle(value: Any) -> Any:
     return Frame.from_mapping(value) if isinstance(value, dict) else numeric.numbers(value, 3)
 
 
-ShapeField = Annotated[Shape | None, BeforeValidator(lambda value: None if value is None else read_shape(value)),
+def _shape(value: Any) -> Shape | None:
+    try:
+        return None if value is None else read_shape(value)
+    except DescriptionError as error:
+        raise Fault("shape", f"shape {error}") from None
+
+
+ShapeField = Annotated[Shape | None, BeforeValidator(_shape),
                        PlainSerializer(lambda shape: None if shape is None else write_shape(shape)),
                        WithJsonSchema({"type": ["object", "null"]})]
 NozzleField = Annotated[Any, BeforeValidator(_nozzle),
