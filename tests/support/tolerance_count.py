@@ -75,6 +75,7 @@ class File:
     def __init__(self, path: Path):
         self.path, self.text = path, path.read_text(encoding="utf-8")
         self.tree, self.lines = ast.parse(self.text), self.text.splitlines()
+        self.assignments: dict[ast.AST, dict[str, ast.stmt]] = {}  # by scope: the first that assigns to a name
         tokens = tokenize.generate_tokens(io.StringIO(self.text).readline)
         comments = [token for token in tokens if token.type == tokenize.COMMENT]
         self.comments = {token.start[0] for token in comments if not token.string.startswith("# fmt")}
@@ -89,21 +90,33 @@ class File:
         alone = node.lineno - 1 in self.comments and self.lines[node.lineno - 2].lstrip().startswith("#")
         return alone or any(line in self.comments for line in range(node.lineno, last + 1))
 
+    def written(self, number: ast.Constant) -> str:
+        """The characters of a number, whose columns are counted in bytes."""
+        return self.lines[number.lineno - 1].encode()[number.col_offset:number.end_col_offset].decode()
+
     def says(self, node: ast.expr, statement: ast.stmt, functions: list, deep: bool = True) -> bool:
         """Whether the reason of one tolerance is there."""
-        bare = [ast.get_source_segment(self.text, each) for each in numbers(node)]
+        bare = [self.written(each) for each in numbers(node)]
         told = self.head + "".join(ast.get_docstring(function) or "" for function in functions)
         if self.commented(statement) or (bare and all(re.search(rf"(?<![\d.]){re.escape(each)}(?!\.?\d)", told) for each in bare)):
             return True
         others = names(node) - self.derived if deep else ()
         return not bare and all(self.derives(name, functions) for name in others)
 
+    def first_assignments(self, scope: ast.AST) -> dict[str, ast.stmt]:
+        if scope not in self.assignments:
+            found = self.assignments[scope] = {}
+            for node in ast.walk(scope):
+                for name in assigned(node):
+                    found.setdefault(name, node)
+        return self.assignments[scope]
+
     def derives(self, name: str, functions: list) -> bool:
         """Whether a name is assigned without a bare number or with a comment; so are the cases of an argument."""
         for scope in (*functions, self.tree):
-            for node in ast.walk(scope):
-                if name in assigned(node):
-                    return self.says(node.iter if isinstance(node, ast.For) else node.value, node, functions, deep=False)
+            node = self.first_assignments(scope).get(name)
+            if node is not None:
+                return self.says(node.iter if isinstance(node, ast.For) else node.value, node, functions, deep=False)
         for function in functions:
             cases = [each for mark in function.decorator_list for each in numbers(mark)]
             if name in {each.arg for each in function.args.args} and cases:
