@@ -1,7 +1,7 @@
 """The errors that bough raises. Every message says what, where, which value, and what to do about it."""
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
+from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
 Path = tuple[str | int, ...]
@@ -95,6 +95,7 @@ def name_list(what: str, given: Any) -> list[str]:
 
 
 _WORD = 100                         # characters of a word that are compared
+_CLOSE = 0.6                        # share of characters that two words have in common at least
 
 
 def nearest(word: Any, known: Iterable[str]) -> str:
@@ -105,8 +106,16 @@ def nearest(word: Any, known: Iterable[str]) -> str:
     >>> nearest("zebra", ["name", "mass", "com"])
     ''
     """
-    close = get_close_matches(str(word)[:_WORD], list(known), n=1, cutoff=0.6)
-    return f", did you mean {close[0]!r}?" if close else ""
+    text = str(word)[:_WORD]
+    letters, matcher, best = set(text), SequenceMatcher(), (_CLOSE, "")
+    matcher.set_seq2(text)
+    for each in known:                                          # bounds of the ratio before the ratio itself, which takes long
+        if letters.isdisjoint(each) or 2.0 * min(len(text), len(each)) / (len(text) + len(each)) < best[0]:
+            continue
+        matcher.set_seq1(each)
+        if matcher.quick_ratio() >= best[0]:
+            best = max(best, (matcher.ratio(), each))
+    return f", did you mean {best[1]!r}?" if best[1] else ""
 
 
 def similar(word: Any, known: Iterable[str]) -> str:

@@ -53,6 +53,9 @@ def inertia(value: Any) -> Tensor:
 
 def moments(tensor: Tensor) -> tuple[float, ...]:
     """The principal moments, smallest first."""
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = tensor
+    if not any((xy, xz, yx, yz, zx, zy)):
+        return tuple(sorted((xx, yy, zz)))
     return tuple(np.linalg.eigvalsh(np.array(tensor)).tolist())
 
 

@@ -42,6 +42,8 @@ LARGEST = 1e100                     # of a description: products of three, as ma
 
 def number(value: Any) -> float:
     """A finite float; texts, truth values and the like are refused."""
+    if type(value) is float and abs(value) <= LARGEST:
+        return value
     refused = isinstance(value, bool | np.bool_ | str | bytes) or not hasattr(value, "__float__")
     if refused or items(value) is not None:
         hint = "" if not isinstance(value, str) else " (not a text)"
