@@ -21,6 +21,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "test"))
 MARKS = {"oracle": ("oracles/", "exchange/test_real_robots.py"), "browser": ("look/test_chromium.py",),
          "docs": ("docs/test_site.py", "docs/test_pages.py", "examples/")}
 FIRST = "test_compile_cost.py"                                 # it compiles the kernels of four kinds of models, and keeps them
+LONG = ("test_derivatives.py", "test_cluster.py", "test_sensitivities.py", "test_balance.py", "test_flexible_orbit.py")
 RISE = 50                                                      # MB by which a test must raise the peak to be named
 used: list[dict] = []
 
@@ -46,8 +47,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def order(items: list[pytest.Item]) -> None:
     """The order in which workers take files: first the one whose kernels others need, then those of many tests, so that none is
-    left with a long one at the end."""
+    left with a long one at the end; a few tests may take as long as many."""
     number = Counter(item.path for item in items)
+    number.update({path: 60 for path in number if path.name in LONG})
     items.sort(key=lambda item: (item.path.name != FIRST, -number[item.path]))
 
 

@@ -3,6 +3,7 @@
 A file that is imported on first use is named behind its room, `analyze.linear.call_arguments.trim(...)`: see `bough.lazy`.
 """
 import ast
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -13,6 +14,7 @@ PACKAGE = Path(bough.__file__).parent
 FACES = {"bough.flex.finite_elements", "bough.flex.flexible_body", "bough.integrate.compiled.callback"}
 
 
+@cache
 def modules():
     """{name: file}, without the examples."""
     files = [file for file in PACKAGE.rglob("*.py") if "examples" not in file.relative_to(PACKAGE).parts]
@@ -32,9 +34,15 @@ def statements(body, inside):
             yield from statements(getattr(node, part, []), inside)
 
 
-def needed(name, file, known, inside):
+@cache
+def parsed(name):
+    return ast.parse(modules()[name].read_text(encoding="utf-8")).body
+
+
+@cache
+def needed(name, inside):
     """Modules that a module imports, with the packages that these are in, but for its own."""
-    found, rooms, body = set(), {}, list(statements(ast.parse(file.read_text(encoding="utf-8")).body, inside))
+    found, rooms, known, body = set(), {}, modules(), list(statements(parsed(name), inside))
     for node in body:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
@@ -68,7 +76,7 @@ def order(inside):
     assert len(known) > 100
     assert known.keys() >= FACES
     try:
-        TopologicalSorter({name: needed(name, file, known, inside(name)) for name, file in known.items()}).prepare()
+        TopologicalSorter({name: needed(name, inside(name)) for name in known}).prepare()
     except CycleError as error:
         raise AssertionError(" <- ".join(error.args[1])) from None
 
@@ -80,11 +88,10 @@ def test_imports_have_an_order():
 
 def test_what_is_used_first_is_seen():
     """The graph has the edges of files that are named behind their rooms."""
-    known = modules()
     for name, needs in {"bough.model.linear_calls": "bough.analyze.linear.call_arguments",
                         "bough.integrate.run": "bough.integrate.mounted_run", "bough.sweeps.derivative": "bough.sweeps.cloud",
                         "bough.compile.workspace_layout": "bough.compile.element_tables"}.items():
-        assert needs in needed(name, known[name], known, True)
+        assert needs in needed(name, True)
 
 
 def test_faces_are_needed():

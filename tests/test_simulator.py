@@ -25,7 +25,13 @@ def same(a, b):
     assert a.events == b.events
 
 
-@pytest.fixture(scope="module", params=[(system, method) for system in SYSTEMS for method in METHODS], ids="-".join)
+# each system and each method is among the quick tests, not each pair
+QUICK = {("events", "rk4"), ("flexible", "dopri5"), ("loops", "imex2"), ("loops", "euler-cromer"), ("flexible", "imex43")}
+PAIRS = [pytest.param((system, method), marks=() if (system, method) in QUICK else pytest.mark.slow)
+         for system in SYSTEMS for method in METHODS]
+
+
+@pytest.fixture(scope="module", params=PAIRS, ids="-".join)
 def whole(request):
     """A model, options, and the run that was made at once."""
     system, method = request.param
@@ -54,7 +60,8 @@ def test_a_run_that_is_saved_and_resumed_is_the_same(whole, tmp_path):
     same(bough.resume(tmp_path / "later.nc", laws=LAWS, model=model).finish(UNTIL, progress=False), whole[2])
 
 
-@pytest.mark.parametrize("method", ["rk4", "euler-cromer", "dopri5"])
+@pytest.mark.parametrize("method", ["rk4", pytest.param("euler-cromer", marks=pytest.mark.slow),
+                                    pytest.param("dopri5", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("system", OTHERS)
 def test_other_parts_go_on_as_if_nothing_had_happened(system, method, tmp_path):
     """Propellant that ends, joints that stick, gears with play, flexible bodies in orbit: in pieces, and saved and resumed."""

@@ -232,6 +232,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_a_killed_campaign_goes_on(tmp_path):
     """SIGKILL while it runs, twice; then the same call: no sample missing or doubled, the same bits."""
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))

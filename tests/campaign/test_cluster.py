@@ -129,7 +129,8 @@ def run_on(address, store):
 def test_the_scheduler_may_be_killed(tmp_path):
     """Then the campaign ends with a remedy; with another scheduler, and workers, it goes on."""
     root, store = Path(__file__).parents[2], tmp_path/"store"
-    places = {"PYTHONPATH": os.pathsep.join([str(root), *filter(None, [os.environ.get("PYTHONPATH")])])}
+    places = {"PYTHONPATH": os.pathsep.join([str(root), *filter(None, [os.environ.get("PYTHONPATH")])]),
+              "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "5s"}                # a client waits so long for one that is gone: 30 s
     code = "import sys; from tests.campaign.test_cluster import run_on; run_on(*sys.argv[1:])"
 
     def start(*words, **options):

@@ -288,6 +288,7 @@ def test_help_needs_nothing_heavy():
     assert done.stdout.splitlines()[-1] == "[]"
 
 
+@pytest.mark.slow
 def test_a_run_needs_no_xarray(tmp_path):
     (tmp_path / "pendulum.yaml").write_text(PENDULUM)
     code = "import sys\nfrom bough.cli import app\napp(['run', 'pendulum.yaml'], standalone_mode=False)\n" \

@@ -168,6 +168,7 @@ simulation: {until: 1e+6, dt: 1e-3, sample_rate: 1, record: [state, energy]}
 """
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_a_shell_saves_and_plots_what_there_is(tmp_path):
     """A terminal sends SIGINT to all processes of the command; it has drawn a bar by then."""
     (tmp_path / "long.yaml").write_text(LONG)

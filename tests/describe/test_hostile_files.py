@@ -122,6 +122,7 @@ def test_a_key_as_long_as_a_book_is_cut():
     assert "unknown key 'kkk" in lines[0]
 
 
+@pytest.mark.slow
 def test_ten_thousand_bodies_are_read_in_linear_time(tmp_path):
     """Four times the bodies take four times the time if it grows linearly, sixteen times if with the square: told apart at eight,
     by the quicker of two."""

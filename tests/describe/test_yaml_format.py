@@ -142,6 +142,7 @@ def accepts(schema, value, whole):
     return True
 
 
+@pytest.mark.slow
 @quick
 @given(systems())
 def test_schema_accepts_what_is_written(system):

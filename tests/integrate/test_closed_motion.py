@@ -55,6 +55,7 @@ def test_two_four_bars(stabilize):
     assert spread(energy(model, q, v)) < 1e-8*model.kinetic_energy(q, v).max()
 
 
+@pytest.mark.slow
 def test_forty_four_bars_pass_their_singular_position_wherever_a_step_ends():
     """All uprights turn alike, with the energy A w^2/2 + B cos(a).  From five steps before the flat position the run ends a step
     at distances of 1e-6 to 1e-3 rad beside it, where forty loops lose their equations.  There they are left out, for a step at

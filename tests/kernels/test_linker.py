@@ -115,6 +115,7 @@ np.savez(sys.argv[1], *found)
 """
 
 
+@pytest.mark.slow
 def test_two_threads_compile_two_kinds_of_model_at_once(tmp_path):
     run_python(THREADS, tmp_path / "found.npz", BOUGH_CACHE_DIR=str(tmp_path / "cache"))
     found = np.load(tmp_path / "found.npz")
@@ -206,6 +207,7 @@ print(cached(one_more)(1.0))
 """
 
 
+@pytest.mark.slow
 def test_two_processes_that_compile_at_once(tmp_path):
     """Into the same empty cache, begun together: both answer, and one whole file is left."""
     with ThreadPoolExecutor(2) as pool:

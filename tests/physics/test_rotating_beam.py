@@ -273,6 +273,7 @@ def spin_up_by_ritz(case, t):
     return length * y.sum(axis=1), -length * np.einsum("tk,kl,tl->t", y, slopes, y) / 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", SPIN_UP)
 def test_spin_up(case):
     """The tip lags while the hub gains speed, and comes back: the deflection of an independent Ritz solution at every time, to

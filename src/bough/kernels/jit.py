@@ -241,9 +241,11 @@ def load_or_compile(dispatcher, signature, width, rounds=1):
     """Load a kernel or a sweep from disk, or compile it with a number of optimization rounds and print a message.  One thread at
     a time: Numba fills its registries on first use."""
     with global_compiler_lock:
-        if dispatcher._cache.holds(signature, dispatcher.targetctx):
+        if signature in dispatcher.overloads:
+            pass
+        elif dispatcher._cache.holds(signature, dispatcher.targetctx):
             dispatcher.compile(signature)
-        elif signature not in dispatcher.overloads:
+        else:
             with compilation(dispatcher.__name__), compiling(dispatcher, width, rounds):
                 dispatcher.compile(signature)
             release(dispatcher.overloads[signature].library)

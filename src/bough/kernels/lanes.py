@@ -337,8 +337,12 @@ def lanes_like(typingctx, ws):
     return LanesType(_width(ws))(ws), lambda context, builder, sig, args: context.get_dummy_value()
 
 
+CHOICES: dict = {}                                  # by function: when code has it, and what stands in its place
+
+
 def specialize(needed, full, otherwise):
     """Register `full` for kernels whose tag needs it; others use `otherwise`."""
+    CHOICES[full] = needed, otherwise
     @overload(full, strict=False, jit_options=INLINED)
     def choose(lane, *args):
         return full if needed(lane) else otherwise

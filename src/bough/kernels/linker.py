@@ -23,7 +23,9 @@ from bough.kernels.jit import cached, load_or_compile
 from bough.kernels.lanes import LanesType, TableType, data_of
 
 class Use(NamedTuple):
-    """When a sweep is called: only with a feature, never with one, only by one method; and how it is optimized."""
+    """The features that change the code of a sweep (None: all); when it is called: only with a feature, never with one, only by
+    one method; and how it is optimized."""
+    features: tuple[str, ...] | None
     needs: str | None
     excludes: str | None
     method: str | None
@@ -51,13 +53,16 @@ def sweep_named(name):
     return SWEEPS[name]
 
 
-def sweep(function=None, *, needs=None, excludes=None, method=None, rounds=1):
+def sweep(function=None, *, features=None, needs=None, excludes=None, method=None, rounds=1):
     """A sweep that is called, not inlined, and compiled once for all kernels; its first line is ``noinline()``.
+
+    `features`: those on which its code depends, itself or by what is inlined, and not by what it calls; models that differ in
+    others share it (tests/kernels/test_sweep_features.py finds them).
 
     For `bough warmup`: a feature it needs, one that excludes it, the method of dynamics that uses it.  `rounds` of optimization: a
     second one takes time, and is used only where measurements showed a gain."""
     if function is None:
-        return lambda function: sweep(function, needs=needs, excludes=excludes, method=method, rounds=rounds)
+        return lambda function: sweep(function, features=features, needs=needs, excludes=excludes, method=method, rounds=rounds)
     if config.DISABLE_JIT:
         return function
     key, names = f"{function.__module__}.{function.__name__}", list(inspect.signature(function).parameters)
@@ -65,7 +70,7 @@ def sweep(function=None, *, needs=None, excludes=None, method=None, rounds=1):
         raise ValueError(f"{key} has no number; give it one, where its package declares its sweeps")
     number = NAMES.index(key)
     SWEEPS[key] = cached(function, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-    USES[key] = Use(needs, excludes, method, rounds)
+    USES[key] = Use(features, needs, excludes, method, rounds)
 
     @infer_global(function, typing_key=key)
     class Call(AbstractTemplate):
@@ -177,8 +182,20 @@ def raise_failure() -> None:
         raise error
 
 
+def use_of(dispatcher):
+    return USES[f"{dispatcher.__module__}.{dispatcher.__name__}"]
+
+
+def features_of(dispatcher, features):
+    """Those of a model's features that change the code of a sweep, and the one that it needs, which decides how it is optimized."""
+    use = use_of(dispatcher)
+    if use.features is None:
+        return features
+    return features._replace(**{name: False for name in features._fields if name not in (*use.features, use.needs)})
+
+
 def sweep_signature(dispatcher, features, width, own, tangents=0):
-    tag, pars = LanesType(width, features, tangents), TableType(types.float64, 1 + own)
+    tag, pars = LanesType(width, features_of(dispatcher, features), tangents), TableType(types.float64, 1 + own)
     return argument_types(inspect.signature(dispatcher.py_func).parameters, tag, pars)
 
 
@@ -191,7 +208,8 @@ def sweeps_for(features, methods):
 
 def compiled_address(dispatcher, features, width, own, tangents=0):
     """Address of a sweep, loaded from disk or compiled."""
-    twice = width == 4 or (features.loops and not features.flexible)            # as measured
-    rounds = 2 if twice else USES[f"{dispatcher.__module__}.{dispatcher.__name__}"].rounds
+    taken = features_of(dispatcher, features)
+    twice = width == 4 or (taken.loops and not taken.flexible)    # as measured
+    rounds = 2 if twice else use_of(dispatcher).rounds
     found = load_or_compile(dispatcher, sweep_signature(dispatcher, features, width, own, tangents), width, rounds)
     return found.library.get_pointer_to_function(found.fndesc.llvm_func_name)

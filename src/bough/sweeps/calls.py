@@ -160,7 +160,7 @@ def impulse(sweep_table, plan, pars, tables, t, x, u, change, out, ws):
         store_rows(lane, out, group, 0, ws, read(plan, f.WS_XDOT) + read(plan, f.NQ), out.shape[1])
 
 
-@sweep
+@sweep(features=("flexible", "loops", "holds"))
 def impulse_sweeps(lane, plan, pars, ws):
     """The sweeps of an impulse.  Gaps of loops are kept: J dv = 0, in which the given part of dv is the bias of a body at
     rest."""
@@ -183,7 +183,7 @@ def inverse_sweeps(lane, plan, pars, tables, t, x, u, vdot, group, ws, keep):
     inverse_dynamics_sweeps(lane, plan, pars, tables, ws, keep)
 
 
-@sweep
+@sweep(features=("flexible", "implicit", "drives", "tanks"))
 def inverse_dynamics_sweeps(lane, plan, pars, tables, ws, keep):
     """The sweeps of inverse dynamics."""
     noinline()
@@ -248,7 +248,7 @@ def links(sweep_table, plan, pars, tables, t, x, u, out, ws):
         store_rows(lane, out, group, at, ws, read(plan, f.WS_U), read(plan, f.NV))
 
 
-@sweep
+@sweep(features=("implicit", "drives", "tanks"))
 def gather_links(lane, plan, pars, tables, ws):
     """The sweeps whose results `links` copies out."""
     noinline()
@@ -374,7 +374,7 @@ def loop_terms(sweep_table, plan, pars, tables, t, x, u, weights, out, ws):
         store_rows(lane, out, group, n, ws, read(plan, f.WS_MASS), n*read(plan, f.NV))
 
 
-@sweep(needs="loops")
+@sweep(features=("flexible", "loops", "drives"), needs="loops")
 def loop_equations(lane, plan, pars, ws):
     """Biases of all loop equations, in place of their multipliers, and their Jacobian at WS_MASS."""
     noinline()

@@ -194,7 +194,7 @@ def store_largest_gap(lane, plan, ws):
     store(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_GAP, least_coupling_bias(lane, plan, ws, least))
 
 
-@sweep(needs="loops")
+@sweep(features=("flexible", "implicit", "drives"), needs="loops")
 def assemble_loop_equations(lane, plan, pars, ws, offset):
     """Store the equations of all loops in the fronts, with the weights at WS_CLOSURE."""
     noinline()

@@ -342,7 +342,7 @@ def whole_sums(lane, plan, ws, c):
     return (trace_less_sym(S), h, m), load_spatial(lane, ws, at + f.CLOUD_WRENCH)
 
 
-@sweep(excludes="flexible", method="cloud")
+@sweep(features=(), excludes="flexible", method="cloud")
 def solve_cloud(lane, plan, pars, ws):
     """vdot of the unknowns: six equations about the mass center G [MC 23], and one for each unknown hinge."""
     noinline()

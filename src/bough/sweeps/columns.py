@@ -152,7 +152,7 @@ def solve_some(lane, ws, route, first, end):
         store_row(lane, ws, B + 12*s, other, row)
 
 
-@sweep(method="derivatives", rounds=2)
+@sweep(features=(), method="derivatives", rounds=2)
 def solve_columns(lane, ws, route):
     """Multiply all columns by M^-1 (factored): B for q and v, minus the identity for tau."""
     noinline()
@@ -245,21 +245,21 @@ def store_torques(lane, plan, ws, route, out, group):
 
 
 # ---- kernels -----------------------------------------------------------------------------------------------------------
-@sweep(method="derivatives")
+@sweep(features=("implicit", "drives", "tanks"), method="derivatives")
 def apply_torques(lane, plan, pars, tables, ws):
     """Sum the applied torques into u."""
     noinline()
     gather_inputs(lane, plan, pars, tables, ws)
 
 
-@sweep(method="derivatives", rounds=2)
+@sweep(features=(), method="derivatives", rounds=2)
 def factor_columns(lane, ws, route):
     """Factor the mass matrix on paths."""
     noinline()
     factor_paths(lane, ws, route)
 
 
-@sweep(excludes="flexible", method="derivatives", rounds=2)
+@sweep(features=(), excludes="flexible", method="derivatives", rounds=2)
 def accelerate_columns(lane, plan, ws, route):
     """Call after weigh_tree and factor_columns: v', the corresponding A and F; zeros the rows of B that have nonzeros."""
     noinline()
@@ -268,7 +268,7 @@ def accelerate_columns(lane, plan, ws, route):
     accelerate_tree(lane, plan, ws, route)
 
 
-@sweep(method="derivatives")
+@sweep(features=(), method="derivatives")
 def empty_columns(lane, ws, route):
     """Zero all of B: without a solve, the zero rows are read too."""
     noinline()
@@ -276,7 +276,7 @@ def empty_columns(lane, ws, route):
         store(lane, ws, read(route, f.COLUMNS_B) + i, zero(lane))
 
 
-@sweep(method="derivatives")
+@sweep(features=(), method="derivatives")
 def inertia_columns(lane, ws, route):
     """Copy the mass matrix on paths to the third block of B."""
     noinline()

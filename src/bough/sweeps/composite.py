@@ -89,7 +89,7 @@ def own_composite(lane, plan, pars, ws, k, C):
     return rotate_sym(C, J), rotate(C, h), m
 
 
-@sweep(rounds=2)
+@sweep(features=("flexible", "tanks"), rounds=2)
 def gather_mass_matrix(lane, plan, pars, ws):
     """Tips to root, after scatter_motion: composite inertias, and the rows of each hinge in the mass matrix [JR 50]."""
     noinline()
@@ -162,7 +162,7 @@ def flag_overbent(lane, plan, ws, M, b):
     accumulate(lane, ws, b, 0.0*sqrt(least))
 
 
-@sweep(method="dense", rounds=2)
+@sweep(features=("flexible", "loops", "holds", "drives", "tanks"), method="dense", rounds=2)
 def solve_dense(lane, plan, pars, ws):
     """vdot = M^-1 (tau - bias) of the state in ws; call gather_inputs, scatter_motion and apply_loads first."""
     noinline()

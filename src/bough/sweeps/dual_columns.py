@@ -224,7 +224,7 @@ def copy_state(lane, plan, ws, base):
         store(lane, ws, xdot + i, load(one, base, xdot + i))
 
 
-@sweep(method="derivatives", rounds=2)
+@sweep(features=("flexible", "tanks"), method="derivatives", rounds=2)
 def fill_dual_columns(lane, plan, pars, ws, base, route):
     """Derivatives of inverse dynamics with respect to q and v, into B in base."""
     noinline()
@@ -238,20 +238,20 @@ def fill_dual_columns(lane, plan, pars, ws, base, route):
             seed_pack(lane, plan, route, base, ws, pack, by_speed, 0.0)
 
 
-@sweep(method="derivatives")
+@sweep(features=(), method="derivatives")
 def prepare_columns(lane, ws, route):
     """Zero the rows of B that have nonzeros."""
     noinline()
     clear_columns(lane, ws, route)
 
 
-@sweep(method="derivatives")
+@sweep(features=(), method="derivatives")
 def add_springs_to_columns(lane, plan, pars, ws, route):
     noinline()
     add_springs(lane, plan, pars, ws, route)
 
 
-@sweep(method="derivatives")
+@sweep(features=(), method="derivatives")
 def place_paths(lane, plan, ws, route):
     """Copy the mass matrix at WS_MASS to the paths."""
     noinline()

@@ -25,7 +25,7 @@ def apply_elements(lane, plan, pars, ws):
         fill_elements(lane, plan, pars, ws)
 
 
-@sweep
+@sweep(features=("flexible",))
 def fill_elements(lane, plan, pars, ws):
     """Add the wrenches of all force elements to the slots of their bodies, and store them."""
     noinline()

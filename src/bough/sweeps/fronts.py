@@ -434,7 +434,7 @@ def exchange(lane, ws, a, b, chosen):
     store(lane, ws, b, where_positive(chosen, x, y))
 
 
-@sweep(needs="loops")
+@sweep(features=(), needs="loops")
 def order_rows(lane, ws, at, width, column, rows, end):
     """Sort rows and columns of a loop by diagonal entry, largest first: a row that is almost redundant by itself must not be the
     pivot for a similar one.  Each lane separately, according to its own scaling."""

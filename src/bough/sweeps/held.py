@@ -96,7 +96,7 @@ def apply_prescribed_motion(lane, plan, tables, ws, with_state):
         evaluate_prescribed_motion(lane, plan, tables, ws, with_state)
 
 
-@sweep(needs="holds")
+@sweep(features=(), needs="holds")
 def evaluate_prescribed_motion(lane, plan, tables, ws, with_state):
     """Given accelerations of all held coordinates at the time in ws; if asked, also their positions and rates, written to the
     state."""

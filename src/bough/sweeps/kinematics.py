@@ -58,14 +58,14 @@ def scatter_along(lane, plan, pars, ws, route, moving):
             store(lane, ws, traced(plan, k) + f.TRACED_VELOCITY, V[1])
 
 
-@sweep
+@sweep(features=("flexible",))
 def trace_positions(lane, plan, pars, ws, route):
     """scatter_along for positions only."""
     noinline()
     scatter_along(lane, plan, pars, ws, route, False)
 
 
-@sweep
+@sweep(features=("flexible",))
 def trace_motion(lane, plan, pars, ws, route):
     """scatter_along with velocities and accelerations."""
     noinline()
@@ -80,7 +80,7 @@ def modal_motion(lane, plan, ws, row, A, V):
     return A, modal_add(lane, plan, ws, row, V, modal_speeds(lane, plan, row))
 
 
-@sweep
+@sweep(features=())
 def fill_frames(lane, plan, ws, route, spots, to, moving):
     """Positions and attitudes of all frames of a route and, if moving, velocities and accelerations: FRAMES at `to`."""
     noinline()
@@ -111,7 +111,7 @@ def column_start(plan, row, to):
     return to + read(plan, row + f.TAU) - read(plan, f.WS_U)
 
 
-@sweep
+@sweep(features=("flexible",))
 def fill_columns(lane, plan, pars, ws, route, spots, to):
     """Jacobian of the route's frame, row by row at `to`: [angular, linear] velocity per unit of each speed."""
     noinline()
@@ -132,7 +132,7 @@ def fill_columns(lane, plan, pars, ws, route, spots, to):
             fill_modal_columns(lane, plan, ws, row, arm, to)
 
 
-@sweep
+@sweep(features=("flexible",))
 def fill_column_rates(lane, plan, pars, ws, route, spots, to):
     """The rate of that Jacobian, after trace_motion [B 25].
 

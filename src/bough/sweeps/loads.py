@@ -112,7 +112,7 @@ def apply_loads_to_moving(lane, plan, pars, ws):
         sweeps.orbit.subtract_mean_from_loads(lane, plan, pars, ws)
 
 
-@sweep
+@sweep(features=("flexible", "loops", "tanks"))
 def fill_slots(lane, plan, pars, ws):
     """Applied wrenches of wheels, external wrenches, loops' joints, force elements and central gravity."""
     noinline()

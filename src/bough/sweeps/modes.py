@@ -390,7 +390,7 @@ def strain_energy(lane, plan, pars, ws, row):
     return energy
 
 
-@sweep(needs="flexible")
+@sweep(features=("flexible", "loops", "implicit"), needs="flexible")
 def deform_body(lane, plan, pars, ws, row, k):
     """Rows D, g, z_f of all modes and carried fields, and J, h, z of the body, for its acceleration A and rate omega (body axes),
     which are in the place of J, h:

@@ -244,7 +244,7 @@ def place_bodies(lane, plan, ws, positions):
         store(lane, ws, positions + 3*k, add(p, load3(lane, ws, read(plan, row + f.RECORD) + f.OFFSET)))
 
 
-@sweep
+@sweep(features=("flexible", "tanks"))
 def apply_orbit(lane, plan, pars, ws):
     """Add gravity, less that at R, to the loads on bodies and modes; find the mean acceleration of the tree under all loads and,
     with it, the derivative of the orbit."""
@@ -274,7 +274,7 @@ def apply_orbit(lane, plan, pars, ws):
 
 
 # ---- the mean acceleration ---------------------------------------------------------------------------------------------
-@sweep
+@sweep(features=("tanks",))
 def subtract_mean_from_roots(lane, plan, pars, ws):
     """Forward dynamics: subtract the mean acceleration of the tree, which belongs to the orbit, from the roots."""
     noinline()
@@ -289,7 +289,7 @@ def shift_roots(lane, plan, pars, ws):
     subtract_from_roots(lane, plan, pars, ws, f.Q, to_rate, load3(lane, ws, read(plan, f.WS_MEAN) + 3))
 
 
-@sweep
+@sweep(features=("flexible", "tanks"))
 def subtract_mean_from_loads(lane, plan, pars, ws):
     """Given accelerations: subtract the uniform acceleration of the whole tree from the loads on bodies and modes."""
     noinline()

@@ -26,7 +26,7 @@ def evaluate_outputs(lane, plan, pars, ws):
         fill_outputs(lane, plan, pars, ws)
 
 
-@sweep
+@sweep(features=("flexible", "tanks"))
 def fill_outputs(lane, plan, pars, ws):
     """All outputs, into their places in ws; prescribed coordinates are already in the state."""
     noinline()
@@ -135,7 +135,7 @@ def measure_sum(lane, plan, pars, ws, row, p):
     store(lane, ws, to, energy + read(pars, p + f.OUTPUT_CONSTANT))
 
 
-@sweep
+@sweep(features=("flexible", "tanks"))
 def sum_motion(lane, plan, pars, ws):
     """Kinetic energy, momentum about the world's origin and first moment of mass of all moving bodies; all paths must be
     traced."""

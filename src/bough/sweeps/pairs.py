@@ -418,7 +418,7 @@ def fill_inertias(lane, ws, route, T):
                 put_some(lane, ws, P + path_of(route, j)[0] + width*4*i, width, 4*i, begin, end, M, scratch)
 
 
-@sweep(excludes="flexible", method="derivatives", rounds=2)
+@sweep(features=("tanks",), excludes="flexible", method="derivatives", rounds=2)
 def weigh_tree(lane, plan, pars, ws, route):
     """After a motion sweep: torques of that motion by speed, mass matrix on paths."""
     noinline()
@@ -549,7 +549,7 @@ def add_springs(lane, plan, pars, ws, route):
             accumulate(lane, ws, entry_place(route, 1, s, s), zero(lane) + read(pars, p + f.DAMPING))
 
 
-@sweep(excludes="flexible", method="derivatives", rounds=2)
+@sweep(features=(), excludes="flexible", method="derivatives", rounds=2)
 def fill_closed_form(lane, plan, pars, ws, route):
     """After weigh_tree, with B empty: derivatives of inverse dynamics into B."""
     noinline()

@@ -15,7 +15,7 @@ from bough.sweeps.tree_motion import hinge_attitude, hinge_row, record_of
 from bough.sweeps.orbit import root_row
 
 
-@sweep
+@sweep(features=("flexible",))
 def fill_input_power(lane, plan, pars, ws, controls, to):
     """Store the power at `to` in ws; `controls`: position of the controls as given."""
     noinline()

@@ -34,7 +34,7 @@ def tank_row(plan, j):
 
 
 # ---- mass ---------------------------------------------------------------------------------------------------------------
-@sweep(needs="tanks")
+@sweep(features=(), needs="tanks")
 def fill_masses(lane, plan, tables, ws):
     """Properties of the propellant of each tank, and their slopes, from its mass [B 87]."""
     noinline()
@@ -113,7 +113,7 @@ def apply_tanks(lane, plan, pars, ws):
         fill_tanks(lane, plan, pars, ws)
 
 
-@sweep(needs="tanks")
+@sweep(features=("flexible",), needs="tanks")
 def fill_tanks(lane, plan, pars, ws):
     noinline()
     for j in range(read(plan, f.N_TANKS)):

@@ -164,14 +164,14 @@ def scatter_motion(lane, plan, pars, ws, with_vdot, purpose):
             clear_store(lane, ws, branch)
 
 
-@sweep
+@sweep(features=("flexible", "loops", "holds", "tanks"))
 def remainder_motion(lane, plan, pars, ws):
     """scatter_motion without vdot."""
     noinline()
     scatter_motion(lane, plan, pars, ws, False, MOTION)
 
 
-@sweep
+@sweep(features=("flexible", "loops", "holds", "tanks"))
 def vdot_motion(lane, plan, pars, ws, purpose):
     """scatter_motion with vdot, for outputs (MOTION) or inverse dynamics (LEAN); compiled once for both."""
     noinline()
@@ -184,7 +184,7 @@ def clear_store(lane, ws, branch):
         store(lane, ws, branch + i, zero(lane))
 
 
-@sweep
+@sweep(features=("flexible",))
 def scatter_rates(lane, plan, ws):
     """q' of every hinge from its speeds."""
     noinline()

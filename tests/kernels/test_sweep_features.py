@@ -1,0 +1,79 @@
+"""Sweeps say which features change their code: what can be reached from each without calling another sweep, by its bytecode."""
+
+import dis
+import inspect
+from functools import cache
+from types import CodeType, FunctionType, ModuleType, SimpleNamespace
+
+import pytest
+
+from bough.kernels import lanes, linker
+from bough.kernels.lanes import Features
+
+FUNCTIONS = {name: linker.sweep_named(name).py_func for name in linker.NAMES}
+
+
+class Asked:
+    """Features that remember which were asked for; all are there."""
+
+    def __init__(self):
+        self.names = set()
+
+    def __getattr__(self, name):
+        self.names.add(name)
+        return True
+
+
+def python(function):
+    return getattr(function, "py_func", function)
+
+
+@cache
+def named(function):
+    """The functions of this package that a function names: its own, those of its modules, and those that it encloses."""
+    known, codes, found = function.__globals__ | inspect.getclosurevars(function).nonlocals, [function.__code__], []
+    while codes:
+        code, value = codes.pop(), None
+        codes += [each for each in code.co_consts if isinstance(each, CodeType)]
+        for step in dis.get_instructions(code):
+            if step.opname in ("LOAD_GLOBAL", "LOAD_DEREF"):
+                value = known.get(step.argval)
+            elif step.opname in ("LOAD_ATTR", "LOAD_METHOD") and isinstance(value, ModuleType):
+                value = getattr(value, step.argval, None)
+            else:
+                continue
+            found += map(python, value if isinstance(value, tuple) else [value])
+    return [each for each in found if isinstance(each, FunctionType) and each.__module__.startswith("bough.")]
+
+
+def features(function):
+    """The features on which the code of a function depends."""
+    found, seen, ahead, sweeps = set(), set(), [function], set(FUNCTIONS.values())
+    while ahead:
+        each = ahead.pop()
+        if each in seen or (each in sweeps and each is not function):
+            continue
+        seen.add(each)
+        if each in lanes.CHOICES:
+            needed, otherwise = lanes.CHOICES[each]
+            asked = Asked()
+            needed(SimpleNamespace(features=asked, width=1, tangents=0))
+            found |= asked.names
+            ahead.append(python(otherwise))
+        ahead += named(each)
+    return found
+
+
+@pytest.mark.parametrize("name", linker.NAMES)
+def test_a_sweep_is_compiled_for_the_features_that_change_it(name):
+    declared = linker.USES[name].features
+    assert features(FUNCTIONS[name]) == set(Features._fields if declared is None else declared)
+
+
+def test_models_share_what_their_features_do_not_change():
+    """Addresses of frames are the same in all tables; those of solvers are not."""
+    frames = linker.sweep_named("bough.sweeps.kinematics.fill_frames")
+    solver = linker.sweep_named("bough.sweeps.articulated.solve_order_n")
+    loops, rigid = Features(loops=True), Features()
+    assert linker.compiled_address(frames, loops, 1, 0) == linker.compiled_address(frames, rigid, 1, 0)
+    assert linker.sweep_signature(solver, loops, 1, 0) != linker.sweep_signature(solver, rigid, 1, 0)
