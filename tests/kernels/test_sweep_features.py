@@ -7,6 +7,7 @@ from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 
 import pytest
 
+import bough.sweeps  # noqa: F401 - declares the names
 from bough.kernels import lanes, linker
 from bough.kernels.lanes import Features
 
