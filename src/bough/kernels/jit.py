@@ -365,6 +365,7 @@ def compiling(whole, width, rounds=1):
         (errors, "_termcolor_inst", PLAIN_TEXT),
         (lib._lock, "_cblist", ())]                                         # llvmlite's: two events for each call of LLVM
     with global_compiler_lock:
+        settings = [each for each in settings if hasattr(each[0], each[1])]             # another Numba may lack some
         collecting, before = gc.isenabled(), [(where, name, getattr(where, name)) for where, name, _ in settings]
         try:
             gc.disable()
