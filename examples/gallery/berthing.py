@@ -34,7 +34,8 @@ def arm(s):
     parent, at, node = "bus", PLACE, None
     for (name, axis), start in zip(JOINTS.items(), REACH, strict=True):
         servo = bough.Revolute(axis, q0=start, stiffness=8e3, damping=6e4, rest=start)
-        s.body(name, parent=parent, node=node, at=at, joint=servo, mass=15.0, inertia=(300,) * 3, idealized=True)
+        s.body(name, parent=parent, node=node, at=at, joint=servo, mass=15.0, inertia=(300,) * 3, idealized=True,
+               shapes=bough.shapes.Box((0.25, 0.2, 0.2), at=(0.1, 0, 0)))  # fmt: skip
         parent, at, node = name, (0.2, 0, 0), None
         if name in ("roll", "elbow"):
             s.body(f"{name} boom", parent=name, flexible=boom)
