@@ -31,11 +31,10 @@ HAND, PLACE = Frame("twist", at=(0.3, 0, 0)), (0.8, 0.0, 1.0)
 def arm(s):
     """Shoulder, two booms of 4 m that bend, wrist; inertias are those of the motors through their gears."""
     boom = bough.beam(4.0, EI=6e4, mass_per_length=6.0, modes=2, damping=0.01)
-    parent, at, node = "bus", PLACE, None
+    parent, at, node, motor = "bus", PLACE, None, bough.shapes.Box((0.25, 0.2, 0.2), at=(0.1, 0, 0))
     for (name, axis), start in zip(JOINTS.items(), REACH, strict=True):
         servo = bough.Revolute(axis, q0=start, stiffness=8e3, damping=6e4, rest=start)
-        s.body(name, parent=parent, node=node, at=at, joint=servo, mass=15.0, inertia=(300,) * 3, idealized=True,
-               shapes=bough.shapes.Box((0.25, 0.2, 0.2), at=(0.1, 0, 0)))  # fmt: skip
+        s.body(name, parent=parent, node=node, at=at, joint=servo, mass=15.0, inertia=(300,)*3, idealized=True, shapes=motor)
         parent, at, node = name, (0.2, 0, 0), None
         if name in ("roll", "elbow"):
             s.body(f"{name} boom", parent=name, flexible=boom)
@@ -76,9 +75,8 @@ def port_and_start():
     port = Frame("bus", at=latch[:3, 3], orient=latch[:3, :3])
     tumble, drift, meets = np.radians([0.3, 0.4, -0.2]), np.array([-0.02, 0.0, 0.0]), 10.0         # rad/s, m/s, s
     home = matrix(*model.pose(model.q0, "twist", HAND.at)) @ np.linalg.inv(fixture)
-    turn = -0.5 * meets * tumble
-    quaternion = np.append(np.sinc(np.linalg.norm(turn) / np.pi) * turn, np.cos(np.linalg.norm(turn)))
-    return port, np.array([*(home[:3, 3] - meets * drift), *quaternion]), np.array([*drift, *tumble])
+    before = Rotation.from_rotvec(-meets * tumble).as_quat()
+    return port, np.array([*(home[:3, 3] - meets * drift), *before]), np.array([*drift, *tumble])
 
 
 PORT, Q_TARGET, V_TARGET = port_and_start()
@@ -129,9 +127,8 @@ def picture(folder, result):
     plane.set(aspect="equal", xlabel="x from the bus [m]", ylabel="y [m]", title="arm and target, seen from above")
     plane.legend(loc="upper right")
     load = np.linalg.norm(data.constraint_force.sel(loop="capture").values[:, 3:], axis=1)
-    rows = (("distance to go [m]", data.outputs.sel(output="left to go")),
-            ("kinetic energy [J]", data.kinetic_energy), ("force through the hand [N]", load))  # fmt: skip
-    for i, (title, values) in enumerate(rows):
+    to_go, titles = data.outputs.sel(output="left to go"), ("distance to go [m]", "kinetic energy [J]", "force at the hand [N]")
+    for i, (title, values) in enumerate(zip(titles, (to_go, data.kinetic_energy, load), strict=True)):
         panel = figure.add_subplot(grid[i, 1])
         panel.plot(data.time, values, color=f"C{i}")
         panel.set(title=title, ylim=(0, None), xlim=(0, LAST))

@@ -24,7 +24,7 @@ def test_tables_of_what_commands_write(tmp_path):
     (tmp_path / "faults.json").write_text(json.dumps({"SIGKILL, run": {"old": 3, "new": 4}}))
     text = made(gathered(tmp_path, {"faults": {"SIGKILL, run": {"old": 9}, "full disk, run": {"old": 2}}}))
     for row in (
-        "| `bough verify` | 1 cases fine, FALLING SHORT: b, 1 without their witness; 5 s of processor time, 3 s |",
+        "| `bough verify` | 1 cases fine, FALLING SHORT: b, 1 without their reference; 5 s of processor time, 3 s |",
         "| `make mutants` | 2 errors planted, 1 found, MISSED: two |",
         "| `make faults` | 7 kills, 2 disks or files that filled: nothing unreadable |",
         "| `make fuzz` | 8 inputs of 1 kinds, 1 findings |",

@@ -98,8 +98,8 @@ def test_a_mass_on_a_spring_swings_as_it_should():
     result = bough.simulate(model, q0=[low - 0.1], v0=[0.0], until=3*2*np.pi/w, dt=1e-3, sample_rate=200)
     # rk4: phase off by (w dt)^5/120 a step, 3e-11 in all
     assert_same(result.data.q.values[:, 0], low - 0.1*np.cos(w*result.time), 1e-9)
-    drift = np.ptp(result.data.total_energy.values)
-    assert drift < STEPPED*2.0*9.81*abs(low - 0.1)                          # of rk4: (w dt)^6/144 a step, 2e-12 in all
+    drift = np.ptp(result.data.total_energy.values[:-1])                    # the last sample is interpolated within a step
+    assert drift < STEPPED*2.0*9.81*abs(low - 0.1)                          # of rk4: (w dt)^6/72 of 0.5 J a step, 2.3e-12 J in all
 
 
 @pytest.mark.parametrize("end", ["a", "b"])
