@@ -202,6 +202,7 @@ def killed(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="runs are forked")
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("system", SYSTEMS)

@@ -18,6 +18,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_workers_end_with_a_process_that_is_killed(tmp_path):
     (tmp_path / "pool.py").write_text(POOL)

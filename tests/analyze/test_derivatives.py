@@ -49,6 +49,7 @@ def precisely(tmp_path_factory):
     return precise_derivatives.systems(folder), errors, dict(np.load(folder / "precise.npz"))
 
 
+@pytest.mark.slow
 def test_duals_of_every_example_against_extended_precision(precisely):
     """Trees, modes, loops, wheels, orbits, tanks, lines, buoyancy, prescribed and locked motions, and numbers of the tables: along
     random directions of all at once, to the 1e-11 that differences of long doubles leave."""

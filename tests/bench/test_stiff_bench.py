@@ -1,5 +1,6 @@
 """Figures of `bough bench stiff` that do not depend on how busy a machine is; its command runs them all."""
 import numpy as np
+import pytest
 
 from bough.bench.stiff_bench import TARGET, closed_step, compare, of_arm, of_sampled_law, of_singular_position
 from bough.bench.stiff_systems import slew, spacecraft
@@ -14,6 +15,7 @@ def test_the_arm_on_gearboxes_takes_steps_of_5_ms():
     assert max(rows[method]["error"] for method in ("imex2", "imex4", "imex43")) < 1e-3
 
 
+@pytest.mark.slow
 def test_the_slewing_spacecraft_takes_steps_of_a_tenth_of_a_second():
     """A hundred times what rk4 can take, with errors below 1e-4 at the ends of steps and at the samples between them; steps that
     end at no sample are no worse."""
@@ -23,6 +25,7 @@ def test_the_slewing_spacecraft_takes_steps_of_a_tenth_of_a_second():
     assert rows[1]["error"] < rows[0]["error"] < TARGET
 
 
+@pytest.mark.slow
 def test_a_sampled_law_takes_the_steps_that_the_ringing_needs():
     """Of a law at 10 Hz a method takes little more than if each step were as long as its error estimate accepts.  SciPy's Radau has
     0.9 13/14 of that after two iterations, and leaves a step as it is until it could grow by a fifth, 1.44 in all; a period ends

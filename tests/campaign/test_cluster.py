@@ -32,6 +32,7 @@ def test_bits_are_those_of_threads_on_one_two_and_three_workers(tmp_path):
         assert data.load().equals(reference)
 
 
+@pytest.mark.slow
 def test_compiled_laws_go_to_other_processes(tmp_path):
     """Their addresses do not: each process compiles them, once for all values of their gain."""
     import bough

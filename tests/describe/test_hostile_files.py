@@ -63,6 +63,7 @@ def test_deep_brackets_do_not_end_the_process():
         assert "nested too deeply" in lines[0]
 
 
+@pytest.mark.slow
 def test_twenty_thousand_unknown_keys():
     for text in ("bodies: []\n" + "".join(f"k{i}: 1\n" for i in range(20_000)),
                  "bodies:\n- name: b\n" + "".join(f"  k{i}: 1\n" for i in range(20_000)),

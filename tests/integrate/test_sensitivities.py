@@ -169,6 +169,7 @@ def test_a_loop_under_a_law_by_fixed_and_adaptive_steps(law, options):
     assert np.abs(found.outputs["felt"].dv0[-1]).max() > 0.1
 
 
+@pytest.mark.slow
 def test_a_law_that_duals_do_not_know_is_derived_by_differences():
     @bough.controller(outputs=["angle", "rate"], inputs=["motor"])
     def unknown(t, y, u):

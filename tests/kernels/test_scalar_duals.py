@@ -32,6 +32,7 @@ def vectors(t, y, u):
     u[1] -= 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [functions, choices, vectors])
 def test_against_differences(function):
     law = bough.controller(outputs=["a", "b"], inputs=["c", "d"])(function)

@@ -126,6 +126,7 @@ def test_laws_that_make_no_linear_system_are_named():
         model.linearize_laws([odd, other])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dt", [None, 0.05])
 def test_a_linear_controller_is_the_law_that_it_was(dt):
     """Made a law and linearized again, it is the same; its states too, and numbers of ports in any order."""
