@@ -21,8 +21,8 @@ from bough.analyze.output_derivatives import moved_batch
 from bough.analyze.parameters import STENCIL, parameter
 from bough.analyze.partials import forward_call, partials
 from bough.analyze.signals import outputs
+from bough.bench.mechanisms import arms
 from bough.bench.setups import bent_states
-from bough.bench.zoo import arms
 from bough.errors import StateError
 from bough.files import examples, read_system
 from tests.support import precise_derivatives, tolerance

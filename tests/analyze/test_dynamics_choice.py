@@ -4,8 +4,7 @@ import pytest
 
 import bough
 from bough.analyze.equations_of_motion import reason
-from bough.bench.mechanisms import Mechanism, flexible_arm, four_bar_chain, tree36
-from bough.bench.zoo import arms
+from bough.bench.mechanisms import Mechanism, arms, flexible_arm, four_bar_chain, tree36
 
 
 def limb(*kinds):

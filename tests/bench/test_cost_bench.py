@@ -5,8 +5,7 @@ from rich.console import Console
 from bough.bench.auto_bench import evaluate_choice, timed
 from bough.bench.bench_tables import REPORTS
 from bough.bench.cost_bench import draw, of_chain
-from bough.bench.mechanisms import arm7, flexible_arm
-from bough.bench.zoo import ZOO
+from bough.bench.mechanisms import ZOO, arm7, flexible_arm
 
 
 def shown(table):

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough.bench.jsc_bench import PAPER, case_numbers, jsc, run_case
-from bough.bench.jsc_peers import unloaded
+from bough.bench.jsc_bench import PAPER, case_numbers, jsc, run_case, unloaded
 from bough.bench.jsc_system import CASES, CONFIGURATIONS, jsc_case, jsc_system, whole_booms
 from bough.cli import main
 from bough.errors import BoughError
@@ -150,7 +149,7 @@ def test_the_benchmark_tells_all_that_it_should(capsys, tmp_path):
 
 
 def test_figures_2_and_3_are_drawn(tmp_path):
-    from bough.bench.jsc_figures import accelerations, displacements, draw_figures
+    from bough.bench.jsc_bench import accelerations, displacements, draw_figures
 
     runs = {number: run_case(number, jsc_case(number).compile(), 0.01) for number in (4, 8)}
     assert [path.name for path in draw_figures(runs, tmp_path / "new")] == ["jsc-displacements-8.png", "jsc-acceleration-4-8.png"]

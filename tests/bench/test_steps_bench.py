@@ -2,8 +2,8 @@
 from rich.console import Console
 
 from bough.bench import bench_tables
+from bough.bench.calls_bench import PORTS, laws, steps, with_ports
 from bough.bench.mechanisms import arm7
-from bough.bench.steps_bench import PORTS, laws, steps, with_ports
 
 
 def test_what_is_measured_is_shown():

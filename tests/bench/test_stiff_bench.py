@@ -2,8 +2,7 @@
 import numpy as np
 import pytest
 
-from bough.bench.stiff_bench import TARGET, closed_step, compare, of_arm, of_sampled_law, of_singular_position
-from bough.bench.stiff_systems import slew, spacecraft
+from bough.bench.stiff_bench import TARGET, closed_step, compare, of_arm, of_sampled_law, of_singular_position, slew, spacecraft
 
 
 def test_the_arm_on_gearboxes_takes_steps_of_5_ms():

@@ -18,7 +18,7 @@ from bough.analyze.derivatives import Directions, rates_along, rows_along
 from bough.analyze.dynamics_derivatives import Parts
 from bough.analyze.equations_of_motion import room_for
 from bough.analyze.parameters import STENCIL
-from bough.bench.zoo import arms, gripped
+from bough.bench.mechanisms import arms, gripped
 from bough.kernels.linker import link
 from bough.sweeps import calls
 from bough.sweeps import fields as f

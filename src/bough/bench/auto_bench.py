@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from bough.bench.mechanisms import ZOO, arms, mixed
 from bough.bench.setups import forward_call, minima, save_figure, versions
-from bough.bench.zoo import ZOO, arms, mixed
 from bough.describe import System
 from bough.kernels.lanes import FOUR, ONE, Lanes
 from bough.model import Model

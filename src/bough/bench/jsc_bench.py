@@ -1,21 +1,26 @@
 """`bough bench jsc`: the sixteen cases of the JSC paper by O(N) and dense, beside the paper's seconds and peers, in one process."""
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
-from bough.bench.jsc_figures import Runs, draw_figures, twins
-from bough.bench.jsc_peers import against_peers
-from bough.bench.jsc_system import CASES, CHOICES, LAST, STEPS, jsc_case
-from bough.bench.setups import versions
+from bough.bench.jsc_system import CASES, CHOICES, LAST, STEPS, jsc_case, jsc_system, whole_booms
+from bough.bench.loops_bench import peer_calls
+from bough.bench.setups import ENGINES, States, forward_call, interleaved, save_figure, versions
+from bough.describe import System
 from bough.errors import BoughError
 from bough.integrate import integrate
 from bough.integrate.trajectory import Trajectory
 from bough.model import Model
+from bough.peers import installed
 from bough.progress import counted, working
+from bough.results import Result
+from bough.results.panels import Panel, PanelRow, draw
 
 METHODS = {"order-n": "O(N)", "dense": "dense"}
+Runs = dict[str, Trajectory]                                # by method
 PAPER: dict[int, tuple[float, float]] = {                   # s for 100 s, O(N) and mass matrix; the rest of its table 2 is lost
     5: (166.8, 174.0), 6: (277.9, 423.6), 7: (275.9, 478.0), 8: (408.6, 1127.9), 10: (48.0, 18.4), 11: (59.4, 22.7),
     12: (133.8, 57.4), 13: (613.4, 567.6), 14: (937.2, 1402.0), 15: (1037.9, 1551.2), 16: (2257.3, 4063.9)}
@@ -115,3 +120,114 @@ def timed(model: Model, method: str, step: float, x: np.ndarray, steps: int) -> 
     run = integrate(model, q0=x[:model.nq], v0=x[model.nq:], until=steps*step, dt=step, method="euler-cromer",
                     sample_rate=1/(steps*step), dynamics=method)
     return run.wall_time/run.steps
+
+
+# ---- the rigid cases in Pinocchio and MuJoCo: evaluations of the accelerations -------------------------------------------
+COUNT = 16                      # states out of a run
+SLICES, SHORT = 8, 5e-4         # slices a round, and their s: so short that a busy machine leaves some undisturbed
+
+
+def against_peers(number: int, model: Model, run: Trajectory, rounds: int) -> dict[str, Any]:
+    """{engine: {"us", "difference"}, "times faster": {"than", ...}}: all engines on the same states of the run, under torques that
+    stand for the loads and the friction; differences are relative to the largest acceleration."""
+    system = unloaded(jsc_system(whole_booms(number), flexible=False, closed=CASES[number].closed))
+    bare = system.compile()
+    at = np.linspace(1, len(run.t) - 1, COUNT).astype(int)
+    q, v = np.split(np.ascontiguousarray(run.x[0, at]), [model.nq], axis=1)
+    states = q, v, bare.bias(q, v) - model.bias(q, v, t=run.t[at])
+    own, answer = forward_call(bare, states, *ENGINES["order-n"])
+    want = answer[:, :bare.nv]
+    peers = closed_peers(system, bare, states, np.abs(want).max()) if CASES[number].closed else open_peers(system, states)
+    functions = {"order-n": own, **{name: call for name, (call, *_) in peers.items()}}
+    timings = interleaved(functions, COUNT, rounds=SLICES*rounds, slice_seconds=SHORT)
+    answers = {"order-n": want, **{name: found for name, (_, found, _) in peers.items()}}
+    scale = np.abs(want).max()
+    measured: dict[str, Any] = {name: {"us": timings[name]["min_us"], "difference": float(np.abs(a - want).max()/scale)}
+                                for name, a in answers.items()}
+    if peers:
+        measured["times faster"] = {"than " + name: measured[name]["us"]/measured["order-n"]["us"] for name in peers}
+    return measured
+
+
+def unloaded(system: System) -> System:
+    """The same mechanism without loads, motors and friction, which peers get as torques."""
+    twin = system.copy()
+    twin.wrenches.clear()
+    for name, body in twin.bodies.items():
+        twin.bodies[name] = body.model_copy(update={"joint": body.joint.model_copy(update={"damping": None, "torque": None})})
+    return twin
+
+
+def closed_peers(system: System, model: Model, states: States, size: float) -> dict[str, tuple[Any, np.ndarray, States]]:
+    """Those of `bough bench loops`, and lcaba once more: its settings stop at 1e-6 rad/s^2, which is three digits of
+    accelerations of 1e-3; here it also has to find six."""
+    found = peer_calls(system, model, states, states)
+    if "pin" in installed():
+        from bough.peers.pinocchio import Closed, ClosedPinocchioLoop
+        accuracy, *rest = Closed.FAST
+        engine = ClosedPinocchioLoop(system, *states, lcaba=(accuracy*size, *rest))
+        found["pinocchio lcaba, six digits"] = engine.lcaba, engine.closed_answer("lcaba").copy(), states
+    return found
+
+
+def open_peers(system: System, states: States) -> dict[str, tuple[Any, np.ndarray, States]]:
+    """For each peer a function that evaluates all states, its accelerations, and its states; as `peer_calls` for loops."""
+    found: dict[str, tuple[Any, np.ndarray, States]] = {}
+    if "pin" in installed():
+        from bough.peers.pinocchio import PinocchioLoop
+        pinocchio = PinocchioLoop(system, *states)
+        pinocchio.forward()
+        found["pinocchio"] = pinocchio.forward, pinocchio.answer("forward"), states
+    if "mujoco" in installed():
+        from bough.peers.mujoco import MujocoForward
+        mujoco = MujocoForward(system, *states)
+        found["mujoco"] = mujoco.run, mujoco.accelerations(), states
+    return found
+
+
+# ---- figures 2 and 3 of the paper, of the cases that were run ------------------------------------------------------------
+BOTTOM_PITCH = "leg2_pitch1.ry"
+
+
+def twins(cases: Sequence[int]) -> tuple[int, int]:
+    """The last rigid case and flexible case that are alike but for that, for figure 3.
+
+    >>> twins([4, 8, 12, 16])
+    (12, 16)
+    """
+    by_kind = {CASES[number]: number for number in cases}
+    pairs = [(by_kind[twin], number) for kind, number in by_kind.items()
+             if kind.flexible and (twin := kind._replace(flexible=False)) in by_kind]
+    if not pairs:
+        raise BoughError(f"cases {', '.join(map(str, cases))} contain no rigid case with its flexible twin, which figure 3 shows; "
+                         "add one, as 12 is to 16, or leave plot out")
+    return max(pairs)
+
+
+def draw_figures(runs: Mapping[int, Runs], folder: Path) -> list[Path]:
+    """Write them; their paths."""
+    rigid, flexible = twins(list(runs))
+    figures = {f"jsc-displacements-{flexible}.png": displacements(flexible, runs[flexible]),
+               f"jsc-acceleration-{rigid}-{flexible}.png": accelerations(rigid, flexible, runs)}
+    return [save_figure(figure, folder, name) for name, figure in figures.items()]
+
+
+def displacements(number: int, runs: Runs) -> Figure:
+    """Figure 2: how far the top plate's center and the joint that carries the test object move, by both methods."""
+    rows, labels = [], [f"{axis}, {method}" for method in runs for axis in "xyz"]
+    bodies = runs["order-n"].model.system.bodies
+    positions = {method: Result(run, ["pose"]).data.position for method, run in runs.items()}
+    for body, title in (("top", "center of the top plate"), ("object", "joint of arm 1 and test object")):
+        if body in bodies:
+            moved = [position.sel(body=body) - position.sel(body=body)[0] for position in positions.values()]
+            rows.append(PanelRow([Panel(title, "m", np.concatenate(moved, axis=1), dashed=(3, 4, 5))], labels))
+    return draw(f"JSC case {number}: displacements", runs["order-n"].t, [rows])
+
+
+def accelerations(rigid: int, flexible: int, runs: Mapping[int, Runs]) -> Figure:
+    """Figure 3: the angular acceleration of leg 2's bottom pitch joint."""
+    a = {number: Result(runs[number]["order-n"], ["acceleration"]).data.a.sel(v_name=BOTTOM_PITCH).values
+         for number in (flexible, rigid)}
+    panel = Panel("bottom pitch joint of leg 2", "rad/s²", np.stack(list(a.values()), axis=1))
+    labels = [f"case {flexible}, flexible", f"case {rigid}, rigid"]
+    return draw(f"JSC cases {rigid} and {flexible}: angular acceleration", runs[rigid]["order-n"].t, [[PanelRow([panel], labels)]])
