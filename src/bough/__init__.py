@@ -17,7 +17,7 @@ from bough.lazy import homes
 __version__ = "0.2.0.dev0"
 
 _HOME_OF = homes(__file__)
-_INTERNAL = ("compile_system", "plot_modes", "view_mode")           # used by System.compile, Modes
+_INTERNAL = ("compile_system", "view_mode")           # used by System.compile, Modes
 __all__ = ["__version__", *(name for name in _HOME_OF if name not in _INTERNAL)]
 
 

@@ -90,7 +90,6 @@ from bough.results import (
 )
 from bough.look import view as view
 from bough.look.mode_replay import view_mode as view_mode
-from bough.results.mode_plots import plot_modes as plot_modes
 from bough.campaign.study import Campaign as Campaign
 from bough.campaign.study import open_campaign as open_campaign
 from bough.simulation import simulate as simulate

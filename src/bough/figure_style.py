@@ -29,8 +29,8 @@ def written(figure: Saved, path: str | PathLike[str] | None) -> Saved:
     return figure
 
 
-def legend_beside(axes: Any, columns: int = 1) -> None:
+def legend_beside(axes: Any) -> None:
     """At the right of a panel, never over the curves; none for a single curve."""
     if len(axes.get_legend_handles_labels()[1]) > 1:
         axes.legend(loc="upper left", bbox_to_anchor=(1.02, 1.0), fontsize=LEGEND, frameon=False, borderaxespad=0.0,
-                    handlelength=1.4, labelspacing=0.3, ncols=columns)  # fmt: skip
+                    handlelength=1.4, labelspacing=0.3)  # fmt: skip

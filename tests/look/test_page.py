@@ -7,13 +7,13 @@ import pytest
 
 import bough
 from bough.errors import StateError
-from bough.look import page
+from bough.look import replay
 from tests.support.result_runs import craft_run, pendulum_batch
 
 
 def test_a_page_needs_nothing_from_outside(tmp_path):
     text = craft_run().view(tmp_path / "craft.html").path.read_text()
-    ours = text.replace(page.three_js(), "")
+    ours = text.replace(replay.three_js(), "")
     assert len(ours) < len(text) - 500_000
     assert not re.search(r"https?://", ours)
     assert not re.search(r"<(link|img|iframe)\b|\bsrc=|@import|\bimport\(", ours)
@@ -28,7 +28,7 @@ def test_names_cannot_break_the_page(tmp_path):
     text = bough.simulate(s, until=0.1, dt=0.01).view(tmp_path / "odd.html").path.read_text()
     assert text.count("<script") == text.count("</script>")
     assert "<b>bold" not in text
-    assert "<!--" not in text.replace(page.three_js(), "")
+    assert "<!--" not in text.replace(replay.three_js(), "")
 
 
 def test_a_notebook_shows_it_in_a_frame(tmp_path):
@@ -59,17 +59,17 @@ def test_opening_is_up_to_the_caller(tmp_path, monkeypatch):
 @pytest.fixture
 def other_package(tmp_path, monkeypatch):
     """A trimesh with another viewer."""
-    page.three_js.cache_clear()
-    monkeypatch.setattr(page, "files", lambda name: tmp_path)
+    replay.three_js.cache_clear()
+    monkeypatch.setattr(replay, "files", lambda name: tmp_path)
     yield tmp_path / "resources" / "templates"
-    page.three_js.cache_clear()
+    replay.three_js.cache_clear()
 
 
 def test_a_package_without_the_library_is_said(other_package):
     with pytest.raises(StateError, match=r"trimesh has no resources/templates/viewer\.zip .*install trimesh 5"):
-        page.three_js()
+        replay.three_js()
     other_package.mkdir(parents=True)
     with zipfile.ZipFile(other_package / "viewer.zip", "w") as archive:
         archive.writestr("viewer.html.template", "<script>/** @license other */</script>")
     with pytest.raises(StateError, match=r"three\.js, but it is not where it was in trimesh's viewer\.html\.template"):
-        page.three_js()
+        replay.three_js()

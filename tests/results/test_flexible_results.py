@@ -13,7 +13,7 @@ import bough.results.evaluation
 from bough.describe.settings import Quantity
 from bough.flex.flexible_body import displacements, rotations
 from bough.results.conservation import external_effects, nonconservative_effects
-from bough.results.limbs import MOST_CURVES, groups
+from bough.results.panels import MOST_CURVES, groups
 from bough.results.quantities import RECORDS
 from bough.results.recorded_parts import outermost
 from tests.support.result_runs import antenna, antenna_run, pendulum

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough.results.limbs import groups
-from bough.results.panels import MOST_ROWS, MOST_SAMPLES, Panel, PanelRow, draw
+from bough.results.panels import MOST_ROWS, MOST_SAMPLES, Panel, PanelRow, draw, groups
 from tests.support.result_runs import antenna_run, craft, craft_run, pendulum, pendulum_batch
 from tests.support.tolerance import CANCELLING
 

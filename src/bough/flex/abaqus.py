@@ -13,9 +13,9 @@ from bough.flex.exported import Exported, Places, condensed, dof_rotation, from_
 from bough.flex.finite_elements import FiniteElements, rigid_motion
 from bough.flex.integrals import Array
 from bough.flex.matrix_files import mirrored
+from bough.flex.reading import error_of, read_text
+from bough.flex.reading import units as units_of
 from bough.flex.superelements import Superelement
-from bough.flex.texts import error_of, read_text
-from bough.flex.units import units as units_of
 from bough.progress import working
 
 _SOURCE = "read_abaqus"

@@ -13,8 +13,8 @@ import numpy as np
 from bough.errors import DescriptionError
 from bough.flex.exported import Exported
 from bough.flex.integrals import Array, tilde
+from bough.flex.reading import read_text
 from bough.flex.recovery import SolidElements
-from bough.flex.texts import read_text
 
 # corners of the faces of solid elements by their number of corners, and the elements by their names
 _FACES = {

@@ -15,9 +15,9 @@ from bough.errors import DescriptionError
 from bough.flex.finite_elements import COMPONENTS, FiniteElements, GeometricOf, PointRule, attachments, body_origin, rigid_motion
 from bough.flex.integrals import Array, axial, inertia_of, tilde, unknown_node
 from bough.flex.links import Link, dofs_at, eliminate, rigid_link
+from bough.flex.reading import Units
 from bough.flex.recovery import SolidElements, recover_solids
 from bough.flex.reduction import check_symmetric
-from bough.flex.units import Units
 
 _SAME_MASS = 1e-4  # relative
 _NOTHING = 1e-13  # of the largest diagonal entry of its kind: no stiffness, no mass

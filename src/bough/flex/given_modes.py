@@ -12,8 +12,8 @@ from bough.errors import DescriptionError
 from bough.flex.finite_elements import attachments, body_origin, nodes_at, rigid_motion
 from bough.flex.flexible_body import FlexibleBody, damping_matrix
 from bough.flex.integrals import Array, MassPoints, ModalIntegrals, Outline, tilde
+from bough.flex.reading import units as units_of
 from bough.flex.recovery import given_recovery, in_units, is_given, with_given_points
-from bough.flex.units import units as units_of
 
 _RIGID = 1e-3  # of a shape: what a rigid motion leaves of it
 _STILL = 1e-6  # of a shape: what the inboard node may move

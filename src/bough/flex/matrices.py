@@ -14,8 +14,8 @@ from bough.flex.flexible_body import FlexibleBody, remembers, without_files
 from bough.flex.geometric import GeometricStiffness
 from bough.flex.integrals import Array
 from bough.flex.matrix_files import read_matrix_market
+from bough.flex.reading import units as units_of
 from bough.flex.reduction import reduce
-from bough.flex.units import units as units_of
 
 
 @remembers("matrices", M=without_files, K=without_files, nodes=without_files, geometric=without_files)

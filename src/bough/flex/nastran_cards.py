@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from bough.flex.texts import error_of, read_text
+from bough.flex.reading import error_of, read_text
 
 SOURCE = "read_nastran"
 wrong = error_of(SOURCE)

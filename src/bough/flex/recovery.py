@@ -9,7 +9,7 @@ import numpy as np
 
 from bough.errors import DescriptionError, similar
 from bough.flex.integrals import Array, Nodes
-from bough.flex.units import Units
+from bough.flex.reading import Units
 
 PASCAL = 1e-6  # MPa
 

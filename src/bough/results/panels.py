@@ -1,9 +1,10 @@
-"""Figures as a grid of panels: curves over time, a legend at the right of each row, never over the curves.
+"""Figures as a grid of panels: which coordinates share one, curves over time, a legend at the right of each row.
 
 Sizes are in inches, so that a panel looks the same in a figure of one row and in one of twelve.
 """
 
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -13,9 +14,70 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FormatStrFormatter, LogFormatterSciNotation, LogLocator, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
+from bough.describe import Body, Joint, System
 from bough.figure_style import COLORS
 
 Array = NDArray[Any]
+MOST_CURVES = 8  # of a group
+
+
+class Group(NamedTuple):
+    """Entries of q and of v that share a panel: one unit, one limb, one joint or one body's modes."""
+
+    title: str
+    q: list[int]
+    v: list[int]
+    labels: list[str]
+    kind: str  # "translation", "angle", "quaternion" or "modes"
+
+
+def groups(system: System) -> list[Group]:
+    """All coordinates: single joints of a limb together, translations and rotations of other joints separately, modes in eights."""
+    children = Counter(body.parent for body in system.bodies.values())
+    found: list[Group] = []
+    tips: dict[str, Group] = {}                           # the last body of each open limb, and its panel
+    q = v = 0
+    for name, body in system.bodies.items():
+        joint, title = body.joint, body.joint.name or name
+        if joint.n_v == 1:
+            kind = "translation" if joint.translations else "angle"
+            limb = tips.get(body.parent or "") if children[body.parent] == 1 else None
+            if limb is None or limb.kind != kind or len(limb.q) >= MOST_CURVES:
+                limb = Group(title, [], [], [], kind)
+                found.append(limb)
+            limb.q.append(q)
+            limb.v.append(v)
+            limb.labels.append(title)
+            tips[name] = limb
+        else:
+            found += _of_joint(title, joint, q, v)
+        found += _of_modes(body, q + joint.n_q, v + joint.n_v)
+        q, v = q + body.n_q, v + body.n_v
+    return found
+
+
+def _of_joint(title: str, joint: Joint, q: int, v: int) -> list[Group]:
+    found, moves = [], len(joint.translations)
+    if moves:
+        found.append(Group(title, [*range(q, q + moves)], [*range(v, v + moves)], list(joint.q_labels[:moves]), "translation"))
+    if joint.n_v > moves:
+        kind = "quaternion" if joint.spherical else "angle"
+        labels = list("xyzw") if joint.spherical else list(joint.q_labels[moves:])
+        found.append(Group(title, [*range(q + moves, q + joint.n_q)], [*range(v + moves, v + joint.n_v)], labels, kind))
+    return found
+
+
+def _of_modes(body: Body, q: int, v: int) -> list[Group]:
+    found = []
+    for first in range(0, body.n_modes, MOST_CURVES):
+        some = range(first, min(first + MOST_CURVES, body.n_modes))
+        hertz = {r: body.elastic.frequencies[r] for r in some}
+        labels = [f"mode {r + 1}, {f'{hertz[r]:.3g}' if hertz[r] < 999.5 else f'{hertz[r]:.0f}'} Hz" for r in some]
+        found.append(Group(body.name, [q + r for r in some], [v + r for r in some], labels, "modes"))
+    return found
+
+
+# ---- panels --------------------------------------------------------------------------------------------------------------
 WIDTH, HEIGHT, GAP = 4.6, 1.65, 0.62  # of a panel; GAP between rows
 LEFT, RIGHT, TOP, BOTTOM, BETWEEN = 0.85, 1.5, 0.72, 0.6, 0.95
 SECOND_LINE = 0.16  # of a title

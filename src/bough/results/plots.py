@@ -15,8 +15,7 @@ from bough.flex.choices import COMPONENTS
 from bough.progress import working
 from bough.results.conservation import external_effects
 from bough.results.dataset import Labeled, entry_units
-from bough.results.limbs import MOST_CURVES, Group, groups
-from bough.results.panels import Panel, PanelRow, draw
+from bough.results.panels import MOST_CURVES, Group, Panel, PanelRow, draw, groups
 from bough.results.quantities import QUANTITIES, RECORD_OF, RECORDS, constrained_by_loops, missing
 from bough.results.recorded_parts import VARIABLES, along, flexible_bodies, moving_nodes, recoveries
 from bough.results.result_contents import Report

@@ -22,6 +22,7 @@ from bough.analyze.linear.linearization import orbital_rate
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.errors import StateError, similar
+from bough.figure_style import written
 
 if TYPE_CHECKING:
     import xarray
@@ -172,7 +173,9 @@ class Modes:
 
     def plot(self, path: str | PathLike[str] | None = None) -> Figure:
         """Draw the eigenvalues and the participation in each mode; written to a file if a path is given."""
-        return bough.plot_modes(self, path)
+        from bough.analyze.linear import linear_figures as figures
+
+        return written(figures.shares_of_modes(self), path)
 
     def view(self, mode: int, path: str | PathLike[str] | None = None, *, amplitude: float | None = None, frames: int = 60,
              open: bool | None = None) -> Any:

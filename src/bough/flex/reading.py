@@ -1,5 +1,7 @@
-"""Units of finite-element models: what one of their lengths, masses and times is in SI."""
+"""What all readers of finite-element models share: units, text files in any encoding and with any line ends, errors."""
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 from bough.errors import DescriptionError, similar
@@ -56,3 +58,23 @@ def units(name: str) -> Units:
     if parts[1] == "lbf":
         mass = _POUND * _G * time**2 / length
     return Units(length, mass, time)
+
+
+def read_text(path: Path, source: str, remedy: str) -> str:
+    """The text of a file: UTF-8 or UTF-16, with or without a byte order mark, or else Windows-1252."""
+    if not path.is_file():
+        raise DescriptionError(f"{source}: the file {str(path)!r} does not exist; {remedy}")
+    data = path.read_bytes()
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return data.decode("utf-16", errors="replace")
+    if data[1:2] == b"\0" or data[:1] == b"\0":  # these files are ASCII but for comments
+        return data.decode("utf-16-le" if data[1:2] == b"\0" else "utf-16-be", errors="replace")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("cp1252", errors="replace")
+
+
+def error_of(source: str) -> Callable[[str], DescriptionError]:
+    """Constructor of the errors of a reader; messages begin with the name of the function that the user called."""
+    return lambda text: DescriptionError(f"{source}: {text}")
