@@ -45,7 +45,7 @@ def test_run_of_an_arm():
 
 @pytest.mark.parametrize(("room", "file"), [("analyze", "internal_loads"), ("integrate", "backlash"), ("sweeps", "orbit"),
                                             ("compile", "tank_tables"), ("flex", "recovery"), ("results", "singular"),
-                                            ("describe", "document"), ("analyze.linear", "law_system")])
+                                            ("describe", "document"), ("analyze.linear", "closed_loop")])
 def test_files_are_imported_on_first_use(room, file):
     _, names = loaded(f"import bough.{room} as room\nassert 'bough.{room}.{file}' not in sys.modules\nroom.{file}")
     assert f"bough.{room}.{file}" in names

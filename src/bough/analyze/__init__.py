@@ -8,7 +8,6 @@ if TYPE_CHECKING:                       # imported on first use
     from bough.analyze import counting as counting
     from bough.analyze import cuts as cuts
     from bough.analyze import deformed_masses as deformed_masses
-    from bough.analyze import driving_torques as driving_torques
     from bough.analyze import dynamics_derivatives as dynamics_derivatives
     from bough.analyze import impulse as impulse
     from bough.analyze import internal_loads as internal_loads

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough.analyze.bodies import Bodies, Frames, bodies_in
-from bough.analyze.cut_loads import CutLoads
-from bough.analyze.cuts import Connection, read_cut
+from bough.analyze.cuts import Connection, CutLoads, read_cut
 from bough.analyze.equations_of_motion import inverse
 from bough.analyze.loop_constraints import named_speeds
 from bough.analyze.loop_forces import RowSpace, free_wrenches, holding_rows, loop_wrenches, with_loop_wrenches

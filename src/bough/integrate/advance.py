@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 from bough import integrate as optional
 from bough.describe import Event
-from bough.integrate.closing import close_samples
 from bough.integrate.compiled import loops
 from bough.integrate.compiled.loops import SAME
 from bough.integrate.compiled_steps import run_adaptive, run_fixed
 from bough.integrate.methods import ADAPTIVE, FIXED
 from bough.integrate.run import STIFF, LawFailure, Run
+from bough.integrate.start import close_samples
 
 if TYPE_CHECKING:
     from bough.integrate.event_handler import EventHandler

@@ -16,7 +16,7 @@ from bough.compile.hold_tables import Hold
 from bough.compile.layout import Floats
 from bough.describe import Coupling, Detach, Event, Friction, Lock, Loop, Prescribe, Stop, Tank
 from bough.describe.parts.connection import Connecting
-from bough.integrate.backlash import directions, impact, on_side, play_of, side_of, start_play, watch_play
+from bough.integrate.backlash import directions, impact, on_side, play_of, side_of, start_play, start_teeth, watch_play, watch_teeth
 from bough.integrate.compiled.loops import LESS, SAME
 from bough.integrate.connecting import Connection
 from bough.integrate.emptying import emptied, feeding, start_tanks, watch_tank
@@ -33,7 +33,6 @@ from bough.integrate.sticking import (
     state_place,
     watch_friction,
 )
-from bough.integrate.teeth import start_teeth, watch_teeth
 from bough.integrate.trajectory import Occurrence
 from bough.integrate.watchers import facing, watched, watcher
 from bough.model import Model

@@ -20,12 +20,11 @@ from bough.errors import StateError, StepWarning, similar
 from bough.integrate import step_safety
 from bough.integrate.advance import advance
 from bough.integrate.automatic import choose_adaptive, choose_fixed, local_rates
-from bough.integrate.closing import close_start, corrected, stabilization, stabilized
 from bough.integrate.compiled import loops
 from bough.integrate.laws import Laws, continuous_states
 from bough.integrate.methods import ADAPTIVE, FIXED, IMPLICIT
 from bough.integrate.run import ATOL, RTOL, STIFF, Plan, Progress, Run
-from bough.integrate.start import initial_states, member_model, starting_masses
+from bough.integrate.start import close_start, corrected, initial_states, member_model, stabilization, stabilized, starting_masses
 from bough.integrate.trajectory import Sampling, Trajectory, check_clock, choose_sampling, moment, positive
 from bough.kernels.lanes import ONE
 from bough.model import Model
@@ -78,9 +77,9 @@ class Integration:
         if x is None:
             x, self.batched, self.assembled = started(extended, t0, start | {
                 "laws": every, "audit": audit, "parameters": parameters})
-        if teeth is None and step is not None and model.system.couplings and optional.teeth.watchable(model.system):
+        if teeth is None and step is not None and model.system.couplings and optional.backlash.watchable(model.system):
             first = initial_states(extended, t0, *[None]*6)[0][0] if reproducible else x[0]
-            teeth = optional.teeth.teeth_to_watch(extended, first, step)
+            teeth = optional.backlash.teeth_to_watch(extended, first, step)
         self.teeth, self.events = tuple(teeth or ()), self.events or bool(teeth)
         listed = None if parameters is None else {name: np.asarray(each, float).tolist() for name, each in parameters.items()}
         self.options: dict[str, Any] = {"t0": float(t0), "method": method, **steps, "dynamics": dynamics, "seed": seed,

@@ -251,7 +251,7 @@ class Run:
         handler = self.handler
         if handler is not None and self.plan.dt is not None and not set(handler.teeth).isdisjoint(names):
             model, x = handler.model.with_tanks(self.x[0]), self.x[0]
-            self.parts = optional.teeth.pace_of(model, handler.teeth, x, self.t, self.plan.dt, self.plan.method)
+            self.parts = optional.backlash.pace_of(model, handler.teeth, x, self.t, self.plan.dt, self.plan.method)
 
     def prepare(self) -> None:
         """Before steps: activate the current model, and call the laws that are due."""

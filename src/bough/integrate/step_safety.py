@@ -186,12 +186,12 @@ def estimate_error(run: Run) -> ErrorEstimate | None:
 class Bounce:
     """Elastic teeth with play: the duration of a bounce, and the longest step that resolves it."""
     coupling: str
-    rate: float                             # rad/s: see teeth.bounce_rate
+    rate: float                             # rad/s: see backlash.bounce_rate
     found: bool                             # contacts are located inside longer steps
 
     @property
     def longest(self) -> float:
-        return optional.teeth.RESOLVED/self.rate
+        return optional.backlash.RESOLVED/self.rate
 
     def __str__(self) -> str:
         touch = f"coupling '{self.coupling}': its teeth touch for {np.pi/self.rate:.2g} s when they bounce"
@@ -205,7 +205,7 @@ def bounces(run: Run, x: Floats, states: Floats | None = None) -> list[Bounce]:
     that neither stayed on one flank nor stayed away from both."""
     if not run.model.system.couplings:
         return []
-    tables, found, able = run.model.tables, list[Bounce](), [each.name for each in optional.teeth.watchable(run.model.system)]
+    tables, found, able = run.model.tables, list[Bounce](), [each.name for each in optional.backlash.watchable(run.model.system)]
     coupled, at = tables.rows("coupled"), tables.size(f.PAR_COUPLINGS)
     for i, (name, row) in enumerate(zip(run.model.system.couplings, tables.rows("couplings"), strict=True)):
         own = run.pars[:, at + i*f.COUPLING_PARS:at + (i + 1)*f.COUPLING_PARS]

@@ -200,7 +200,7 @@ class LinearCalls(CompiledModel):
         65.4 deg
         """
         batch = self._one_state(q, v, None, None, more, "linearize_laws")
-        return analyze.linear.law_system.linearize_laws(self, batch, laws, law_states)
+        return analyze.linear.closed_loop.linearize_laws(self, batch, laws, law_states)
 
     def _one_state(self, q: ArrayLike | None, v: ArrayLike | None, tau: ArrayLike | None, values: Mapping[str, ArrayLike] | None,
                    more: Any, what: str) -> Batch:

@@ -23,7 +23,7 @@ from bough.model.linear_calls import LinearCalls
 if TYPE_CHECKING:
     from bough.analyze.bodies import Bodies
     from bough.analyze.counting import OperationCounts
-    from bough.analyze.cut_loads import CutLoads
+    from bough.analyze.cuts import CutLoads
     from bough.analyze.dynamics_derivatives import ForwardDerivatives, InverseDerivatives
     from bough.analyze.loop_constraints import Freedom
     from bough.analyze.operators import Operators
@@ -179,7 +179,7 @@ class Model(LinearCalls):
         if driven is None and not self.constrained and ready.solves(q, v, a, None, inputs):
             return ready.give(out)
         batch, given = self._with_accelerations(q, v, None, a, inputs)
-        return batch.give(analyze.driving_torques.driving_torques(self, batch, given, driven), out)
+        return batch.give(analyze.reactions.driving_torques(self, batch, given, driven), out)
 
     def inverse_dynamics_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, parameters: Sequence[str] = (),
                                      **inputs: Unpack[InputOptions]) -> "InverseDerivatives":

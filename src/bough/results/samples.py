@@ -18,7 +18,7 @@ from bough.model import Model
 from bough.results.recorded_parts import VARIABLES, flexible_bodies, modal_coordinates, recoveries
 
 if TYPE_CHECKING:
-    from bough.analyze.cut_loads import CutLoads
+    from bough.analyze.cuts import CutLoads
     from bough.flex import FlexibleBody, Recovery
 
 Array = NDArray[Any]

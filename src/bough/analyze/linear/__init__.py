@@ -9,7 +9,7 @@ from bough.lazy import submodules
 
 if TYPE_CHECKING:                       # imported on first use
     from bough.analyze.linear import call_arguments as call_arguments
-    from bough.analyze.linear import law_system as law_system
+    from bough.analyze.linear import closed_loop as closed_loop
     from bough.analyze.linear import system_modes as system_modes
 else:
     __getattr__ = submodules(__name__)

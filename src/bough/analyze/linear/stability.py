@@ -9,9 +9,8 @@ from scipy import linalg
 from scipy.optimize import brentq
 
 from bough.analyze.linear.evaluate import TURN, continuous_values
-from bough.analyze.linear.family import Maker, maker
 from bough.analyze.linear.linear_system import LinearSystem
-from bough.analyze.linear.tracking import ZERO
+from bough.analyze.linear.tracking import ZERO, Maker, maker
 from bough.errors import StateError
 
 if TYPE_CHECKING:

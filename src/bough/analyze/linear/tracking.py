@@ -1,6 +1,7 @@
 """Modes followed over a parameter by their shapes: Campbell diagrams and root loci."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,17 +12,67 @@ from scipy import linalg
 from scipy.optimize import linear_sum_assignment
 
 from bough.analyze.linear.evaluate import TURN, continuous_values
-from bough.analyze.linear.family import Maker, maker
 from bough.analyze.linear.linear_system import Complexes, Floats, LinearSystem
-from bough.errors import StateError
+from bough.analyze.parameters import parameter as described
+from bough.compile.compiled_model import CompiledModel
+from bough.errors import StateError, similar
 from bough.figure_style import written
 
 if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
 
-    from bough.compile.compiled_model import CompiledModel
+Maker = Callable[[float], LinearSystem]
 
+
+def maker(source: Maker | CompiledModel, parameter: str | None, options: dict[str, Any]) -> tuple[Maker, str, str]:
+    """Linear systems over a parameter: the function, the name of its argument, and its unit. Varied is the argument of a function,
+    or one parameter, speed or wheel of a model."""
+    if not isinstance(source, CompiledModel):
+        if not callable(source):
+            raise StateError(f"{source!r} is no model and no function of a number that returns a linear system")
+        if options:
+            raise StateError(f"{', '.join(options)} given with a function; let the function use them, or give a model")
+        return source, parameter or "parameter", ""
+    if parameter is None:
+        raise StateError("parameter is missing; name one of the model ('boom.mass', 'strut.stiffness'), a speed ('rotor.rz') or a "
+                         "wheel")
+    if parameter in source.names.v:
+        unit = next(each for body in source.system.bodies.values()
+                    for label, each in zip(body.speed_names, body.speed_units, strict=True) if label == parameter)
+        options.setdefault("q", source.q0)
+        return _of_entry(source, "v", source.names.v.index(parameter), source.v0, options), parameter, f"{unit}/s"
+    if parameter in source.names.wheels:
+        place = source.names.wheels.index(parameter)
+        return _of_entry(source, "wheels", place, source.wheel_speeds, options), parameter, "rad/s"
+    try:
+        number = described(source.system, parameter)
+    except StateError as error:
+        near = similar(parameter, [*source.names.v, *source.names.wheels])
+        raise StateError(f"{error}{near}") from None
+    if number.value.ndim:
+        raise StateError(f"parameter {parameter!r} has {number.value.size} numbers; name one of them, as '{parameter}[0]'")
+
+    def made(value: float) -> LinearSystem:
+        model: Any = number.changed(np.array(float(value))).compile()
+        return model.linearize(**options)
+
+    return made, parameter, ""
+
+
+def _of_entry(model: Any, part: str, place: int, usual: ArrayLike, options: dict[str, Any]) -> Maker:
+    """A function of one entry of "v" (a spin) or "wheels"; the others are those given in the options, or the usual ones."""
+    start = np.array(options.pop(part, usual), float)
+
+    def made(value: float) -> LinearSystem:
+        numbers = start.copy()
+        numbers[place] = value
+        return model.linearize(**options, **{part: numbers})
+
+    return made
+
+
+# ---- tracks --------------------------------------------------------------------------------------------------------------
 ZERO = 1e-6                             # relative to the largest eigenvalue: smaller ones are rigid-body motion, not modes
 SURE = 0.8                              # correlation above which modes are identified
 DEPTH = 8                               # bisections of a step in which modes change too much
