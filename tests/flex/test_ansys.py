@@ -66,7 +66,7 @@ def test_harwell_boeing(tmp_path, kind, per_line, form, rhs):
 def test_numbers_that_touch_each_other(tmp_path):
     matrix = np.array([[4.0, -1.25], [-1.25, 3.0]]) * 1e10
     text = harwell_boeing(matrix, "RSA", 3, "(3D16.9)", 16, 9)
-    from bough.flex.matrix_files import read_harwell_boeing
+    from bough.flex.reading import read_harwell_boeing
 
     assert "D+10-1" in text
     assert read_harwell_boeing(text).toarray() == pytest.approx(matrix)
@@ -181,7 +181,7 @@ def test_mappings_that_name_a_dof_twice(tmp_path):
 
 def test_damaged_matrix_market_files_are_named(tmp_path):
     """Among them ones that bring down SciPy's reader, and with it Python."""
-    from bough.flex.matrix_files import read_matrix_market
+    from bough.flex.reading import read_matrix_market
 
     head = "%%MatrixMarket matrix "
     for text, why in (

@@ -5,9 +5,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import bough
+from bough.look.body_shapes import chain, drawn, inertia_part, parts_of, section
 from bough.look.buffers import Buffers
-from bough.look.flexible_shapes import chain, drawn, section
-from bough.look.rigid_shapes import inertia_part, parts_of
 from bough.look.scene import limb_numbers
 from tests.support.replay_pages import unpacked
 

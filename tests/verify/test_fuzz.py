@@ -13,7 +13,7 @@ import bough
 from bough.errors import BoughError, DescriptionError, StateError
 from bough.flex import beam, from_matrices, read_abaqus, read_ansys
 from bough.flex.flexible_body import read_npz, to_npz
-from bough.flex.matrix_files import read_matrix_market
+from bough.flex.reading import read_matrix_market
 from bough.results.stream import Parts
 from tests.support.fuzz import Kept, fuzz, warmed
 from tests.support.fuzz_inputs import KINDS, documents, matrices, plant, saved, used

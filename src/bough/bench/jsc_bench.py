@@ -137,7 +137,7 @@ def against_peers(number: int, model: Model, run: Trajectory, rounds: int) -> di
     states = q, v, bare.bias(q, v) - model.bias(q, v, t=run.t[at])
     own, answer = forward_call(bare, states, *ENGINES["order-n"])
     want = answer[:, :bare.nv]
-    peers = closed_peers(system, bare, states, np.abs(want).max()) if CASES[number].closed else open_peers(system, states)
+    peers = peers_of(system, bare, states, np.abs(want).max())
     functions = {"order-n": own, **{name: call for name, (call, *_) in peers.items()}}
     timings = interleaved(functions, COUNT, rounds=SLICES*rounds, slice_seconds=SHORT)
     answers = {"order-n": want, **{name: found for name, (_, found, _) in peers.items()}}
@@ -158,30 +158,15 @@ def unloaded(system: System) -> System:
     return twin
 
 
-def closed_peers(system: System, model: Model, states: States, size: float) -> dict[str, tuple[Any, np.ndarray, States]]:
-    """Those of `bough bench loops`, and lcaba once more: its settings stop at 1e-6 rad/s^2, which is three digits of
+def peers_of(system: System, model: Model, states: States, size: float) -> dict[str, tuple[Any, np.ndarray, States]]:
+    """Those of `bough bench loops`, and with loops lcaba once more: its settings stop at 1e-6 rad/s^2, which is three digits of
     accelerations of 1e-3; here it also has to find six."""
     found = peer_calls(system, model, states, states)
-    if "pin" in installed():
+    if "pin" in installed() and system.loops:
         from bough.peers.pinocchio import Closed, ClosedPinocchioLoop
         accuracy, *rest = Closed.FAST
         engine = ClosedPinocchioLoop(system, *states, lcaba=(accuracy*size, *rest))
         found["pinocchio lcaba, six digits"] = engine.lcaba, engine.closed_answer("lcaba").copy(), states
-    return found
-
-
-def open_peers(system: System, states: States) -> dict[str, tuple[Any, np.ndarray, States]]:
-    """For each peer a function that evaluates all states, its accelerations, and its states; as `peer_calls` for loops."""
-    found: dict[str, tuple[Any, np.ndarray, States]] = {}
-    if "pin" in installed():
-        from bough.peers.pinocchio import PinocchioLoop
-        pinocchio = PinocchioLoop(system, *states)
-        pinocchio.forward()
-        found["pinocchio"] = pinocchio.forward, pinocchio.answer("forward"), states
-    if "mujoco" in installed():
-        from bough.peers.mujoco import MujocoForward
-        mujoco = MujocoForward(system, *states)
-        found["mujoco"] = mujoco.run, mujoco.accelerations(), states
     return found
 
 

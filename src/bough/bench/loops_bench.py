@@ -54,15 +54,20 @@ def of_system(system: System, states: States, rounds: int, *, loops_closed: int)
 
 
 def peer_calls(system: System, model: Model, states: States, few: States) -> dict[str, tuple[Any, np.ndarray, States]]:
-    """For each peer a function that evaluates all states, its accelerations, and its states."""
+    """For each peer a function that evaluates all states, its accelerations, and its states; also of systems without loops."""
     found: dict[str, tuple[Any, np.ndarray, States]] = {}
     if model.nv > 4*SMALL:                                              # their memory grows with the cube: 2 GB for 64 four-bars
         return found
-    if "pin" in installed():
+    if "pin" in installed() and system.loops:
         from bough.peers.pinocchio import ClosedPinocchioLoop
         engine, small = ClosedPinocchioLoop(system, *states), ClosedPinocchioLoop(system, *few)
         found["pinocchio lcaba"] = engine.lcaba, engine.closed_answer("lcaba").copy(), states
         found["pinocchio dense"] = small.dense, small.closed_answer("dense").copy(), few
+    elif "pin" in installed():
+        from bough.peers.pinocchio import PinocchioLoop
+        tree = PinocchioLoop(system, *states)
+        tree.forward()
+        found["pinocchio"] = tree.forward, tree.answer("forward"), states
     if "mujoco" in installed():
         from bough.peers.mujoco import MujocoForward
         mujoco = MujocoForward(system, *few)

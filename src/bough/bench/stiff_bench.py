@@ -1,5 +1,6 @@
 """`bough bench stiff`: error against wall time of all methods on stiff systems, and Exudyn's generalized-alpha, in one process."""
 from collections.abc import Callable, Mapping
+from functools import partial
 from math import pi, sin
 from pathlib import Path
 from typing import Any
@@ -8,15 +9,19 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from bough.bench.jsc_system import STEPS, jsc_case
-from bough.bench.least_steps import least_steps
 from bough.bench.mechanisms import MECHANISMS, flexible_arm
 from bough.bench.setups import bent_states, fitting_states, forward_calls, minima, save_figure, versions
+from bough.compile.kernel_calls import call
+from bough.compile.layout import Floats
 from bough.describe import Frame, Free, Revolute, System, Weld
 from bough.flex import beam
 from bough.integrate import Controller, Law, integrate
 from bough.integrate.compiled.callback import controller
+from bough.integrate.compiled.loops import KNOWN, REFUSED, STEP, TAKEN, TIME
 from bough.integrate.integration import begin
+from bough.integrate.run import STIFF, Run
 from bough.integrate.step_safety import check_step
+from bough.integrate.stiff import new_solver, states_of, take_step
 from bough.integrate.trajectory import Trajectory
 from bough.kernels.lanes import FOUR, ONE
 from bough.model import Model
@@ -26,7 +31,7 @@ from bough.simulator import Simulator
 
 TARGET = 1e-4                                       # of the peak of every coordinate
 MANY = 400                                          # steps in one slice of time, in which a call from Python is lost
-LINKS, MODES, STEP = 10, 5, 1e-3                    # of the chain that Exudyn takes, and its step [s]
+LINKS, MODES, CHAIN_STEP = 10, 5, 1e-3              # of the chain that Exudyn takes, and its step [s]
 Options = dict[str, Any]
 LADDER = (1e-2, 1.25e-2, 1.6e-2, 2e-2, 2.5e-2, 3.2e-2, 4e-2, 5e-2, 6.3e-2, 8e-2, 0.1, 0.125, 0.16)     # steps [s], by a quarter
 SPACECRAFT: dict[str, list[Options]] = {            # half a decade of tolerance changes the steps of radau and imex43 by a third
@@ -208,14 +213,14 @@ def beside_exudyn(quick: bool) -> dict[str, Any]:
     """A step of the flexible chain of the same length, here and by Exudyn's generalized-alpha method."""
     model = flexible_arm(LINKS, MODES).compile()
     q, v, _ = bent_states(model, 1)
-    end, times = 100*STEP, []
+    end, times = 100*CHAIN_STEP, []
     for _ in range(5 if quick else 20):
-        run = integrate(model, q0=q[0], v0=0.01*v[0], until=end, dt=STEP, method="imex2", sample_rate=1/end)
+        run = integrate(model, q0=q[0], v0=0.01*v[0], until=end, dt=CHAIN_STEP, method="imex2", sample_rate=1/end)
         times.append(1e6*run.wall_time/run.steps)
-    found: dict[str, Any] = {"step": STEP, "imex2, us": min(times)}
+    found: dict[str, Any] = {"step": CHAIN_STEP, "imex2, us": min(times)}
     if "exudyn" in installed():
         from bough.peers.exudyn import ExudynArm
-        found["exudyn, us"] = ExudynArm(flexible_arm(LINKS, MODES)).time_per_implicit_step(STEP, rounds=3 if quick else 7)
+        found["exudyn, us"] = ExudynArm(flexible_arm(LINKS, MODES)).time_per_implicit_step(CHAIN_STEP, rounds=3 if quick else 7)
         found["times faster"] = found["exudyn, us"]/found["imex2, us"]
     return found
 
@@ -314,3 +319,64 @@ def windows(n: int) -> System:
     for i in range(n):
         s.loop(f"b{i + 1}", joint=Revolute("z"), a=Frame(f"h{i}", at=(1, 0, 0)), b=Frame(f"v{i + 1}", at=(0, 1, 0)))
     return s
+
+
+# ---- the least steps that a method with error control takes: each as long as its own error estimate accepts ---------------
+# Any choice of steps takes more: it keeps a reserve, and tries steps in vain.  So the least steps tell what the motion needs at
+# these tolerances from what the choice adds.
+
+HALVINGS = 5                        # of the bracket of a longest step, which is 1.5 wide: found to a fiftieth
+Trial = Callable[[float], Floats | None]
+
+
+def least_steps(model: Model, *, until: float, laws: Any, **options: Any) -> int:
+    """Number of steps to a time, at which sampled laws run; options are those of `simulate`."""
+    run, steps = begin(model, until=until, laws=laws, sample_rate=1.0/until, **options).runs[0], 0
+    run.begin()
+    h = 1e-6
+    while run.t < until:
+        run.prepare()
+        stop = min(run.next_stop(), until)
+        while run.t < stop:
+            h, run.x[0] = longest_step(partial(state_after, run, stop), min(h, stop - run.t), stop - run.t)
+            run.t = run.t + h if h < stop - run.t else stop
+            steps += 1
+        run.forget()
+    return steps
+
+
+def longest_step(trial: Trial, h: float, left: float) -> tuple[float, Floats]:
+    """The longest step up to what is left that a trial accepts, found from h on, and the state after it."""
+    whole = trial(left)
+    if whole is not None:
+        return left, whole
+    found = trial(h)
+    while found is None:
+        h /= 1.5
+        found = trial(h)
+    long = h
+    while (longer := trial(min(1.5*long, left))) is not None:
+        h, found = min(1.5*long, left), longer
+        long = h
+    low, high = h, min(1.5*long, left)
+    for _ in range(HALVINGS):
+        middle = 0.5*(low + high)
+        if (longer := trial(middle)) is None:
+            high = middle
+        else:
+            low, found = middle, longer
+    return low, found
+
+
+def state_after(run: Run, stop: float, h: float) -> Floats | None:
+    """After a step of this length from where a run stands; None: its error is too large."""
+    if run.plan.method in STIFF:
+        run.carry[0, STEP] = h
+        solver = new_solver(run, 0, (run.t, stop))
+        take_step(solver)
+        return states_of(run.model, solver)(solver.t) if solver.t - run.t >= h*(1.0 - 1e-9) else None
+    (model, stepper, _, ws), rows, carry = run.arguments(ONE), run.scratch_rows(ONE), run.carry.copy()
+    carry[:, [TIME, STEP, KNOWN, TAKEN, REFUSED]] = run.t, h, 0.0, 0.0, 0.0
+    limits = np.array([stop, np.inf, 1.0, *run.plan.tolerances, np.inf])
+    call(run.adaptive_kernel, *model, stepper, np.zeros(0), limits, carry, rows, ws)
+    return rows[0][0] if carry[0, REFUSED] == 0.0 else None

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bough.flex.matrix_files import completed
 from bough.flex.nastran_bulk import Bulk
 from bough.flex.nastran_cards import Card, cards_by_name, field_of, integer, listed, number, wrong
 from bough.flex.nastran_op2 import op2_matrices
 from bough.flex.nastran_op4 import read_op4
+from bough.flex.reading import completed
 
 STIFFNESS = ("KGG", "KAAX", "KAA", "KXX", "KGGX", "KJJ", "KJJX", "K2GG")
 MASS = ("MGG", "MAAX", "MAA", "MXX", "MGGX", "MJJ", "MJJX", "M2GG")

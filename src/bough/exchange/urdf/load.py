@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 from bough.describe import Mimic, System
 from bough.describe.numeric import word
 from bough.errors import DescriptionError, Problem
-from bough.exchange.urdf.reading import read_robot
-from bough.exchange.urdf.robot import Link, Robot, RobotJoint, branches
+from bough.exchange.urdf.robot import Link, Robot, RobotJoint, branches, read_robot
 from bough.exchange.urdf.robot_parts import INERTIAS, MIMIC, add_stops, joint_of, mass_properties, shapes
 
 EARTH = (0.0, 0.0, -9.81)
