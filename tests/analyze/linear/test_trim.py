@@ -116,8 +116,8 @@ def four_bar():
 def test_four_bar_with_a_diagonal_spring():
     """The library gives the equilibrium, 2.23433101898, and eigenvalues there: 2.14767663837 i without its damper, -0.2423858093 +
     2.1339550282 i with it. The angle is right to ten digits, 1e-10; as 4e-11 of it change the frequency by 1.3e-10, these are
-    right to 2e-10. All follow from one equation: the rhombus at the angle p has the diagonal 2 cos(p/2), (5/3) p'' + c sin^2(p/2) p'
-    + dV/dp = 0, V = 2 m g sin p + k (2 cos(p/2) - sqrt 2)^2/2."""
+    right to 2e-10. All follow from one equation: the rhombus at the angle p has the diagonal 2 cos(p/2), (5/3) p'' + c sin^2(p/2)
+    p' + dV/dp = 0, V = 2 m g sin p + k (2 cos(p/2) - sqrt 2)^2/2."""
     model = four_bar()
     trim = model.trim()
     p = trim.q[0]
