@@ -162,4 +162,4 @@ def test_gravity_gradient_libration_has_its_period():
     quaternion, orbit = run.x[0, :, 3:7], run.x[0, :, -6:]
     pitch = np.unwrap(2*np.arctan2(quaternion[:, 1], quaternion[:, 3])) - np.unwrap(np.arctan2(orbit[:, 0], orbit[:, 2]))
     size = 0.001*n/w
-    np.testing.assert_allclose(pitch, size*np.sin(w*(1 - size**2/4)*run.t), rtol=0, atol=size**3)
+    np.testing.assert_allclose(pitch, size*np.sin(w*(1 - size**2/4)*run.t), rtol=0, atol=size**3)       # its third harmonic
