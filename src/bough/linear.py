@@ -1,8 +1,7 @@
 """Linear systems with named ports, and analyses of them."""
 
 from bough.analyze.linear import Crossing, FrequencyResponse, LinearSystem, Margins, OperatingPoint, Spectrum
-from bough.analyze.linear.multiblade import Multiblade, multiblade
-from bough.analyze.linear.periodic import Floquet, floquet
+from bough.analyze.linear.periodic import Floquet, Multiblade, floquet, multiblade
 from bough.analyze.linear.stability import StabilityBoundary, stability_boundary
 from bough.analyze.linear.system_modes import Modes
 from bough.analyze.linear.tracking import ModeTracks, campbell, root_locus

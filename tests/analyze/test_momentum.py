@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import bough
-from bough.analyze.part_momentum import center_accelerations, momentum_terms, relative_motion, times
+from bough.analyze.momentum import center_accelerations, momentum_terms, relative_motion, times
 from tests.support.compare import assert_same, solved_scale, solving
 from tests.support.given_motion import given_system, states
 from tests.support.random_systems import JOINTS
@@ -66,7 +66,7 @@ def test_rates_are_those_of_the_sums():
                           for row, time in zip(rows, (t - h, t, t + h), strict=True))
     for value, rate in (("P", "P_dot"), ("Q", "Q_dot")):
         difference = (getattr(after, value) - getattr(before, value))/(2*h)
-        assert_same(getattr(now, rate), difference, differences(h, rate=10.0))           # 10^2 at order two
+        assert_same(getattr(now, rate), difference, differences(h, rate=10.0))
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -4,8 +4,7 @@ import math
 import numpy as np
 import pytest
 
-from bough.kernels import algebra as al
-from bough.kernels import algebra as ve
+from bough.kernels import algebra as al, algebra as ve
 from bough.kernels.algebra import rate_bias, turn_and_rates
 from bough.kernels.jit import kernel
 from bough.kernels.lanes import (

@@ -8,8 +8,19 @@ import bough
 from bough.bench.mechanisms import four_bar_chain, four_bar_states
 from tests.support import maximal
 from tests.support.compare import assert_within, loop_rounding, solving
-from tests.support.mechanisms import CUTS, DOWN, JOINTS, MECHANISMS, any_state, cut_elsewhere, four_bar, lump, n_four_bar, rod
-from tests.support.mechanisms import two_bodies as joined
+from tests.support.mechanisms import (
+    CUTS,
+    DOWN,
+    JOINTS,
+    MECHANISMS,
+    any_state,
+    cut_elsewhere,
+    four_bar,
+    lump,
+    n_four_bar,
+    rod,
+    two_bodies as joined,
+)
 from tests.support.peers import peer
 from tests.support.tolerance import CANCELLING, FORMULA, PRODUCTS, SWEEP, differences, rounding
 

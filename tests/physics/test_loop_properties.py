@@ -14,8 +14,7 @@ from tests.support.closed_loops import gaps, loop_jacobian, loop_size, rounding
 from tests.support.compare import EPS, ROUNDINGS, assert_same, assert_within, solved_scale, solving
 from tests.support.effort import examples
 from tests.support.held_systems import given_accelerations, solved, with_motions
-from tests.support.strategies import MODERATE, flexible_trees, held, looped
-from tests.support.strategies import trees as rigid_trees
+from tests.support.strategies import MODERATE, flexible_trees, held, looped, trees as rigid_trees
 from tests.support.tolerance import CLOSED
 
 few = examples(25)

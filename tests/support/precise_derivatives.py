@@ -20,8 +20,7 @@ from bough.analyze.equations_of_motion import room_for
 from bough.analyze.parameters import STENCIL
 from bough.bench.mechanisms import arms, gripped
 from bough.kernels.linker import link
-from bough.sweeps import calls
-from bough.sweeps import fields as f
+from bough.sweeps import calls, fields as f
 
 STEP, TIME = np.longdouble(1e-5), 0.3171
 PARAMETERS = {"spacecraft": ["bus.mass", "bus.com", "bus.inertia"], "orbit": ["gravity.mu"],

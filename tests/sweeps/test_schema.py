@@ -9,9 +9,7 @@ import pytest
 
 import bough
 from bough.kernels import hinges
-from bough.sweeps import fields as f
-from bough.sweeps import records as r
-from bough.sweeps import schema
+from bough.sweeps import fields as f, records as r, schema
 from bough.sweeps.schema import Field, Record, padded
 
 PACKAGE = Path(bough.__file__).parent

@@ -55,8 +55,7 @@ def test_the_watchdog_barks(monkeypatch):
     """A raw error, a silent NaN, a hang, a crash and a hunger for memory are all found."""
     import os
 
-    from tests.support import fuzz as harness
-    from tests.support import fuzz_inputs
+    from tests.support import fuzz as harness, fuzz_inputs
 
     bad = {
         0: lambda: 1 / 0,

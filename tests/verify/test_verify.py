@@ -12,8 +12,7 @@ from bough.verify.case import Case, Missing, digits, judge
 from bough.verify.model_check import verify_system
 from bough.verify.part_cases import RELATIONS
 from bough.verify.suite import all_cases, outcome_line, verify
-from tests.support.mutants import MUTANTS, changed_source, planted
-from tests.support.mutants import verify as verify_copy
+from tests.support.mutants import MUTANTS, changed_source, planted, verify as verify_copy
 
 QUICK = [
     "references",

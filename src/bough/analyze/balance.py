@@ -38,8 +38,7 @@ from bough.describe import CentralGravity, Frame, Joint, TimeTable, Wheel
 from bough.describe.body import WORLD
 from bough.describe.orientation import rotation_matrix
 from bough.describe.part import depth_first
-from bough.sweeps import calls
-from bough.sweeps import fields as f
+from bough.sweeps import calls, fields as f
 
 Wrenches = list[tuple[Frames, Floats, Floats]]      # where each acts, moment, force: (states, 3), world axes
 REACH = 1e-3                # rad or m: how far a step of the differences moves the fastest coordinate

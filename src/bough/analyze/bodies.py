@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough import analyze
-from bough import compile as builders
+from bough import analyze, compile as builders
 from bough.analyze.body_motion import motion_call, route_to
 from bough.compile.batch import Array, Batch, check_node, finite, rows
 from bough.compile.cloud_tables import second_moments

@@ -19,8 +19,7 @@ from bough.compile.tables import Tables
 from bough.describe import Frame
 from bough.describe.parts.element import Anchor
 from bough.kernels.lanes import ONE, Lanes
-from bough.sweeps import fields as f
-from bough.sweeps import records as r
+from bough.sweeps import fields as f, records as r
 
 if TYPE_CHECKING:
     pass

@@ -16,8 +16,7 @@ from bough.compile.kernel_calls import call, group_parameters, workspace
 from bough.compile.layout import Floats
 from bough.compile.loop_tables import REDUNDANT
 from bough.errors import StateError
-from bough.sweeps import calls
-from bough.sweeps import fields as f
+from bough.sweeps import calls, fields as f
 
 SMALL = 1e-12                   # relative to the largest speed: smaller changes are rounding
 

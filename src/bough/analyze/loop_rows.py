@@ -15,8 +15,7 @@ from bough.compile.layout import Floats
 from bough.compile.loop_tables import Closure
 from bough.compile.tables import Tables
 from bough.errors import StateError
-from bough.sweeps import calls
-from bough.sweeps import fields as f
+from bough.sweeps import calls, fields as f
 from bough.sweeps.schema import padded
 
 POSITION, SPEED, ACCELERATION = np.eye(3)[[2, 1, 0]]        # weights of loop_terms

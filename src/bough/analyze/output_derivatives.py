@@ -25,9 +25,7 @@ from bough.compile.layout import Floats
 from bough.describe import CentralGravity, Frame
 from bough.describe.parts.port import Output
 from bough.flex.flexible_body import displacements
-from bough.sweeps import calls
-from bough.sweeps import fields as f
-from bough.sweeps import records as r
+from bough.sweeps import calls, fields as f, records as r
 
 STEP = 2e-3                                         # of differences of fourth order
 DESCRIBED = ("felt_acceleration", "energy", "load", "deflection")      # depend on the description itself if no sweep computes them

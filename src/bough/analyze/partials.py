@@ -14,9 +14,7 @@ from bough.compile.tables import Tables
 from bough.kernels.hinges import FREE
 from bough.kernels.lanes import DUAL, GIVEN, ONE, PLAIN, aligned
 from bough.kernels.linker import link
-from bough.sweeps import columns, dual_columns, pairs
-from bough.sweeps import fields as f
-from bough.sweeps import records as r
+from bough.sweeps import columns, dual_columns, fields as f, pairs, records as r
 from bough.sweeps.schema import padded
 
 MANY = 48                   # speeds beyond which the columns of four states no longer stay in a fast cache

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from bough import analyze, sweeps
-from bough import compile as builders
+from bough import analyze, compile as builders, sweeps
 from bough.compile.batch import Batch, finite
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats

@@ -11,8 +11,7 @@ from bough.kernels.lanes import FOUR, ONE
 from bough.model import Model
 from bough.peers import installed
 from bough.progress import counted
-from bough.sweeps import calls
-from bough.sweeps import fields as f
+from bough.sweeps import calls, fields as f
 
 LANES = {"bough, one state": ONE, "bough, four lanes": FOUR}
 PINOCCHIO_LIMIT = 300           # its Data holds nv^3 numbers: 8 GB at nv = 1000

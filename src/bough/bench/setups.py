@@ -5,9 +5,8 @@ Timings are interleaved: each round runs every engine once, so that noise affect
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
-from platform import machine, python_version
+from platform import machine
 from statistics import median
 from typing import Any
 
@@ -20,6 +19,7 @@ from bough.errors import BoughError
 from bough.kernels.lanes import FOUR, ONE, Lanes
 from bough.model import Model
 from bough.peers import installed
+from bough.results import audit
 
 States = tuple[np.ndarray, np.ndarray, np.ndarray]          # q, v, tau
 ENGINES = {"order-n": ("order-n", ONE), "order-n, four lanes": ("order-n", FOUR), "dense": ("dense", ONE)}
@@ -27,8 +27,7 @@ ENGINES = {"order-n": ("order-n", ONE), "order-n, four lanes": ("order-n", FOUR)
 
 def versions() -> dict[str, str]:
     """Versions of the packages that were measured, and of Python."""
-    return {"python": python_version(), "machine": machine(),
-            **{package: version(package) for package in ("bough", "numba", "numpy", *installed())}}
+    return {"machine": machine(), **audit.versions("numba", "numpy", *installed())}
 
 
 def random_states(model: Model, n: int) -> States:

@@ -93,7 +93,7 @@ def _between(linear: LinearSystem, low: float | None, high: float | None) -> Any
         return None
     import numpy as np
 
-    from bough.analyze.linear.evaluate import grid
+    from bough.analyze.linear.response import grid
 
     own = grid(linear)
     first, last = low or float(own[0]), high or float(own[-1])

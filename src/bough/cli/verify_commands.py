@@ -29,8 +29,7 @@ def verify(
     """Check this installation against closed forms, conservation laws, other methods, plain Python, stored values and other
     engines; or do the same for the system MODEL. Exits with 1 if anything fails."""
     from bough.verify.model_check import verify_model
-    from bough.verify.suite import Outcome, outcome_line, report_page
-    from bough.verify.suite import verify as verify_all
+    from bough.verify.suite import Outcome, outcome_line, report_page, verify as verify_all
     from bough.whole import write_text
 
     def report(outcome: Outcome) -> None:

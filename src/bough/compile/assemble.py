@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bough import compile as builders
 from bough.compile.cloud_tables import base_hinge, cloud_rows, cloud_sums, second_moments
@@ -26,17 +26,16 @@ from bough.describe import CentralGravity, Frame, System, TimeTable
 from bough.describe.parts import PARTS
 from bough.kernels.hinges import FREE, MODAL, NODE, PRISMATIC, REVOLUTE, WELD
 from bough.kernels.lanes import Features
-from bough.sweeps import fields as f
-from bough.sweeps import records as r
-from bough.sweeps.schema import padded, upper_triangle
+from bough.sweeps import fields as f, records as r
+from bough.sweeps.schema import Floats, padded, upper_triangle
 
 if TYPE_CHECKING:
     from bough.compile.flexible_tables import ModalForm
     from bough.flex import FlexibleBody
 
 Rows = list[list[int]]
-Numbers = list[NDArray[np.float64]]
-TimeTables = list[tuple[int, NDArray[np.float64]]]                      # target in ws and pieces of each
+Numbers = list[Floats]
+TimeTables = list[tuple[int, Floats]]                                   # target in ws and pieces of each
 
 
 def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, inputs: Sequence[InputWrench] = (),
@@ -75,7 +74,7 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
 
 
 def fill_records(system: System, parts: Partition, lay: WorkspaceLayout, inputs: Sequence[InputWrench],
-                 constants: NDArray[np.float64], time_tables: TimeTables, holds: HoldTable,
+                 constants: Floats, time_tables: TimeTables, holds: HoldTable,
                  tanks: tuple[Rows, Numbers]) -> tuple[Contents, Contents]:
     """All sections of plan and pars, in the order of `sweeps.records`."""
     plan, pars = Contents("plan"), Contents("pars")
@@ -145,7 +144,7 @@ def used_nodes(system: System, inputs: Sequence[InputWrench], *, every: bool) ->
     return nodes
 
 
-def header(lay: WorkspaceLayout, parts: Partition, plan: Contents, pars: Contents, constants: NDArray[np.float64]) -> list[int]:
+def header(lay: WorkspaceLayout, parts: Partition, plan: Contents, pars: Contents, constants: Floats) -> list[int]:
     """Entries of plan's header: sizes, and starts of sections."""
     coupled, fronts = any(closure.terms for closure in lay.fronts.closures), lay.ws.places["fronts"].size
     fronts += lay.ws.places["front gains"].size*coupled
@@ -158,7 +157,7 @@ def header(lay: WorkspaceLayout, parts: Partition, plan: Contents, pars: Content
 
 
 # ---- hinges ---------------------------------------------------------------------------------------------------------
-def ground_parameters(system: System, parts: Partition) -> NDArray[np.float64]:
+def ground_parameters(system: System, parts: Partition) -> Floats:
     central = system.gravity if isinstance(system.gravity, CentralGravity) else None
     return r.GROUND_PARAMETERS.pack(
         gravity=np.zeros(3) if central else np.asarray(system.gravity, float), mu=central.mu if central else 0.0,
@@ -169,7 +168,7 @@ def ground_parameters(system: System, parts: Partition) -> NDArray[np.float64]:
 SIMILAR = 1e-4                      # ratio of masses and of inertias (kg and kg m^2) above which they count as similar
 
 
-def singular_share(parts: Partition) -> NDArray[np.float64]:
+def singular_share(parts: Partition) -> Floats:
     """Threshold, in a run, of a loop row's entry of J M^-1 J^T relative to the loop's largest, below which the row is singular:
     states of a run are accurate to rounding only.  With masses that differ by orders of magnitude, so may the entries of regular
     rows, and the threshold is lower.  Cached in the partition."""
@@ -325,7 +324,7 @@ def output_rows(lay: WorkspaceLayout, elements: int, gauges: int) -> Rows:
                          to=lay.outputs_at + f.OUTPUT_OUT*i) for i, output in enumerate(lay.outputs)]
 
 
-def gather_inputs(system: System, lay: WorkspaceLayout) -> tuple[NDArray[np.float64], TimeTables]:
+def gather_inputs(system: System, lay: WorkspaceLayout) -> tuple[Floats, TimeTables]:
     """Constants of u, and for each column of a time table its target in ws and its pieces."""
     constants, time_tables = np.zeros(lay.nu), TimeTables()
 

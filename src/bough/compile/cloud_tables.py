@@ -3,15 +3,13 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bough.compile.partition import Partition
 from bough.compile.tables import Tables
 from bough.describe import CentralGravity, System
 from bough.kernels.hinges import FREE, PRISMATIC, REVOLUTE, SPHERICAL, WELD
-from bough.sweeps import fields as f
-from bough.sweeps import records as r
-from bough.sweeps.schema import columns, padded, upper_triangle
+from bough.sweeps import fields as f, records as r
+from bough.sweeps.schema import Floats, columns, padded, upper_triangle
 
 
 def base_hinge(parts: Partition) -> int:
@@ -19,7 +17,7 @@ def base_hinge(parts: Partition) -> int:
     return max((k for k, hinge in enumerate(parts.hinges) if k and hinge.joint == parts.hinges[1].joint), default=0)
 
 
-def cloud_sums(parts: Partition) -> NDArray[np.float64]:
+def cloud_sums(parts: Partition) -> Floats:
     """(batch, n), blocks of four numbers: S, h, m of the bodies of all hinges from the base on."""
     bodies = [r.CLOUD_PARAMETERS.pack(s=upper_triangle(second_moments(hinge.inertia)), h=hinge.moment, m=hinge.mass)
               for hinge in parts.hinges[base_hinge(parts):]]
@@ -27,7 +25,7 @@ def cloud_sums(parts: Partition) -> NDArray[np.float64]:
     return sums.reshape(len(sums), -1, 4, r.CLOUD_PARAMETERS.size).swapaxes(2, 3).reshape(len(sums), -1)
 
 
-def second_moments(inertia: NDArray[np.float64]) -> NDArray[np.float64]:
+def second_moments(inertia: Floats) -> Floats:
     """(..., 3, 3): integral of x x^T over the mass."""
     return 0.5*np.trace(inertia, axis1=-2, axis2=-1)[..., None, None]*np.eye(3) - inertia
 

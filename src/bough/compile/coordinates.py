@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bough.describe import Body, Coupling, Friction, Lock, Prescribe, System
 from bough.describe.part import targets
 from bough.describe.parts.connection import detachable, separation_of
 from bough.errors import DescriptionError, ModelError, similar
+from bough.sweeps.schema import Floats
 
 
 def coordinate_places(system: System) -> dict[str, tuple[int, int]]:
@@ -99,15 +99,15 @@ SHAPES = {"mass": (), "com": (3,), "inertia": (3, 3), "at": (3,)}
 
 
 class BodyParameters(NamedTuple):
-    mass: NDArray[np.float64]        # (batch,)       kg
-    com: NDArray[np.float64]         # (batch, 3)     m, body axes
-    inertia: NDArray[np.float64]     # (batch, 3, 3)  kg m^2, about the mass center, body axes
-    at: NDArray[np.float64]          # (batch, 3)     m, place of the joint in the parent
+    mass: Floats        # (batch,)       kg
+    com: Floats         # (batch, 3)     m, body axes
+    inertia: Floats     # (batch, 3, 3)  kg m^2, about the mass center, body axes
+    at: Floats          # (batch, 3)     m, place of the joint in the parent
 
 
 def body_parameters(system: System, changes: Mapping[str, Any] | None = None) -> dict[str, BodyParameters]:
     """Parameters of all bodies; `changes` maps "body.parameter" to one value for each member of a batch."""
-    values: dict[str, dict[str, NDArray[np.float64]]] = {
+    values: dict[str, dict[str, Floats]] = {
         body.name: {name: np.asarray(getattr(body, name), float)[None] for name in SHAPES} for body in system.bodies.values()}
     batch = members(changes)
     for key, given in (changes or {}).items():
@@ -125,7 +125,7 @@ def body_parameters(system: System, changes: Mapping[str, Any] | None = None) ->
     return {name: BodyParameters(**arrays) for name, arrays in values.items()}
 
 
-def member_of(parameters: Mapping[str, Any] | None, member: Any) -> dict[str, NDArray[np.float64]]:
+def member_of(parameters: Mapping[str, Any] | None, member: Any) -> dict[str, Floats]:
     """The parameters of one member of a batch, or of several; empty if the members have none of their own."""
     return {name: np.asarray(value, float)[member] for name, value in (parameters or {}).items()}
 
@@ -161,7 +161,7 @@ def _split(key: str, system: System) -> tuple[str, str]:
     return body, name
 
 
-def _check(system: System, values: Mapping[str, Mapping[str, NDArray[np.float64]]], bodies: set[str]) -> None:
+def _check(system: System, values: Mapping[str, Mapping[str, Floats]], bodies: set[str]) -> None:
     """Every member of the batch must be a valid body."""
     for name in bodies:
         body = system.bodies[name]
@@ -178,7 +178,7 @@ def _check(system: System, values: Mapping[str, Mapping[str, NDArray[np.float64]
                 raise ModelError(f"member {member} of the batch: {error}") from None
 
 
-def suspect_members(values: Mapping[str, NDArray[np.float64]], body: Body) -> list[int]:
+def suspect_members(values: Mapping[str, Floats], body: Body) -> list[int]:
     """Members that need a check one by one; all others are clearly valid."""
     n = max(len(a) for a in values.values())
     sound = np.ones(n, bool)

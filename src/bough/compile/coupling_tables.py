@@ -13,8 +13,7 @@ from bough.compile.partition import Partition
 from bough.describe import Coupling, System
 from bough.errors import ModelError
 from bough.kernels.hinges import PRISMATIC, REVOLUTE
-from bough.sweeps import fields as f
-from bough.sweeps import records as r
+from bough.sweeps import fields as f, records as r
 from bough.sweeps.couplings import APART
 from bough.sweeps.schema import Floats
 

@@ -13,8 +13,7 @@ from bough.compile.partition import Partition
 from bough.describe import Frame, System
 from bough.describe.parts.element import Anchor, Exerted
 from bough.kernels.hinges import MODAL, NODE
-from bough.sweeps import fields as f
-from bough.sweeps import records as r
+from bough.sweeps import fields as f, records as r
 from bough.sweeps.schema import columns
 
 

@@ -6,11 +6,11 @@ axial vector of E_r is the coupling h_r + k_sr eta_s.  For points without inerti
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bough.flex import FlexibleBody
 from bough.flex.integrals import LEVI_CIVITA
 from bough.sweeps import records as r
+from bough.sweeps.schema import Floats
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def scratch_sizes(body: FlexibleBody) -> tuple[int, int, int]:
     return r.FLEXIBLE_SCRATCH.size(*counts), r.FLEXIBLE_SCRATCH.places(*counts)["W"][0], r.NODE_SCRATCH.size(body.n_modes)
 
 
-def modal_parameters(body: FlexibleBody, form: ModalForm, rest: NDArray[np.float64]) -> NDArray[np.float64]:
+def modal_parameters(body: FlexibleBody, form: ModalForm, rest: Floats) -> Floats:
     n, sums, k = body.n_modes, body.carried, axial(body.carried.slope)
     size = n + sums.count
     by_rate = np.stack([k - k.transpose(1, 0, 2), k], axis=1)[:, :form.pairs + form.turns]         # (N, 0 to 2, N, 3)
@@ -60,17 +60,17 @@ def modal_parameters(body: FlexibleBody, form: ModalForm, rest: NDArray[np.float
         spin_slopes=pairs[..., 0].reshape(n*form.spins, n), spin_turns=pairs[..., 1:].reshape(n*form.spins, 3*n))
 
 
-def axial(E: NDArray[np.float64]) -> NDArray[np.float64]:
+def axial(E: Floats) -> Floats:
     """Sum of m c x phi, from E, the sum of m phi c^T."""
     return -np.einsum("ijk,...jk->...i", LEVI_CIVITA, E)
 
 
-def inboard_place(body: FlexibleBody) -> NDArray[np.float64]:
+def inboard_place(body: FlexibleBody) -> Floats:
     """Position of the undeformed inboard node in the body frame; the origin if no node is held."""
     return np.zeros(3) if body.inboard is None else body.nodes.position[body.nodes.index(body.inboard)]
 
 
-def inboard_shapes(body: FlexibleBody) -> tuple[NDArray[np.float64], bool]:
+def inboard_shapes(body: FlexibleBody) -> tuple[Floats, bool]:
     """(n, 6): psi and phi of the inboard node; and whether any is nonzero."""
     if body.inboard is None:
         return np.zeros((body.n_modes, 6)), False
@@ -79,13 +79,13 @@ def inboard_shapes(body: FlexibleBody) -> tuple[NDArray[np.float64], bool]:
     return shapes*moves, moves
 
 
-def node_shapes(body: FlexibleBody, node: str) -> NDArray[np.float64]:
+def node_shapes(body: FlexibleBody, node: str) -> Floats:
     """(n, 6): psi and phi of a node."""
     j = body.nodes.index(node)
     return np.concatenate([body.nodes.psi[j].T, body.nodes.phi[j].T], axis=1)
 
 
-def node_curves(body: FlexibleBody, node: str) -> NDArray[np.float64]:
+def node_curves(body: FlexibleBody, node: str) -> Floats:
     """(n, n, 6), [s, r]: slope of the shapes of mode r with eta_s, rotation and translation [B 10].
 
     Only the symmetric part of the virtual rotation H is a second-order rotation vector; the rest comes from exp(theta)."""
@@ -96,7 +96,7 @@ def node_curves(body: FlexibleBody, node: str) -> NDArray[np.float64]:
     return np.concatenate([turning, g.force[j]]).transpose(1, 2, 0)
 
 
-def node_parameters(body: FlexibleBody, node: str) -> NDArray[np.float64]:
+def node_parameters(body: FlexibleBody, node: str) -> Floats:
     n = body.n_modes
     return r.NODE_PARAMETERS.pack(n, place=body.nodes.position[body.nodes.index(node)], shapes=node_shapes(body, node).ravel(),
                                   curves=node_curves(body, node).reshape(n, 6*n))

@@ -13,8 +13,7 @@ from bough.compile.tables import Tables
 from bough.compile.workspace_layout import WorkspaceLayout
 from bough.describe import Friction, System
 from bough.kernels.hinges import PRISMATIC, REVOLUTE
-from bough.sweeps import fields as f
-from bough.sweeps import records as r
+from bough.sweeps import fields as f, records as r
 from bough.sweeps.schema import Floats
 
 LAWS = {"sticking": f.SLIDES, "regularized": f.SMOOTH, "dahl": f.BRISTLES, "basilisk": f.PEAKED}

@@ -10,8 +10,7 @@ from bough.compile.loop_tables import Closure, path_to_root
 from bough.compile.partition import Partition
 from bough.compile.sections import Sections
 from bough.kernels.hinges import FREE, MODAL, NODE, PRISMATIC, REVOLUTE, SPHERICAL, WELD
-from bough.sweeps import fields as f
-from bough.sweeps import records as r
+from bough.sweeps import fields as f, records as r
 from bough.sweeps.schema import padded
 
 WIDE = 24                   # columns: wider junctions are split

@@ -17,8 +17,7 @@ from bough.compile.partition import Partition
 from bough.compile.workspace_layout import WorkspaceLayout
 from bough.describe import System
 from bough.kernels.hinges import MODAL, N_SPEEDS
-from bough.sweeps import fields as f
-from bough.sweeps import records as r
+from bough.sweeps import fields as f, records as r
 from bough.sweeps.schema import Floats
 
 

@@ -7,14 +7,12 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bough.compile.sections import Place
 from bough.errors import ModelError, similar
 from bough.kernels.hinges import GAIN_SIZE, MODAL, NODE
-from bough.sweeps import fields as f
-from bough.sweeps import records as r
-from bough.sweeps.schema import Blocks, Field, Record
+from bough.sweeps import fields as f, records as r
+from bough.sweeps.schema import Blocks, Field, Floats, Record
 
 if TYPE_CHECKING:
     from bough.compile.tables import Tables
@@ -25,7 +23,7 @@ TITLES = {"plan": "structure, int64", "pars": "parameters, float64", "tables": "
           "ws": "workspace, for one state or four at a time"}
 
 
-def values_in(tables: Tables, table: str, start: int, size: int) -> NDArray[np.float64] | None:
+def values_in(tables: Tables, table: str, start: int, size: int) -> Floats | None:
     """Values of a section, of pars the first set; none for ws, which changes in every call."""
     array = {"plan": tables.plan, "pars": tables.pars[0], "tables": tables.tables}.get(table)
     return None if array is None else array[start:start + size]
@@ -186,7 +184,7 @@ def indented(head: str, text: str) -> list[str]:
     return [(head + lines[0]).rstrip(), *(" "*len(head) + line for line in lines[1:])]
 
 
-def value_of(tables: Tables, field: Field, values: NDArray[np.float64] | None) -> str:
+def value_of(tables: Tables, field: Field, values: Floats | None) -> str:
     """A number of plan with its meaning."""
     if values is None or field.shape:
         return text_of(values, field.size)
@@ -200,7 +198,7 @@ def value_of(tables: Tables, field: Field, values: NDArray[np.float64] | None) -
     return text
 
 
-def text_of(values: NDArray[np.float64] | None, size: int = 0) -> str:
+def text_of(values: Floats | None, size: int = 0) -> str:
     """The numbers if they are few; else how many."""
     size = size if values is None else values.size
     if values is None or size > SMALL:

@@ -16,8 +16,7 @@ from bough.describe.orientation import rotation_matrix
 from bough.describe.parts.element import Anchor
 from bough.errors import ModelError
 from bough.kernels.hinges import NODE
-from bough.sweeps import fields as f
-from bough.sweeps import records as r
+from bough.sweeps import fields as f, records as r
 from bough.sweeps.schema import Floats
 
 REDUNDANT = 1e-11                # of the loop's largest diagonal entry: a smaller one is rounding, and the row redundant

@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 from numpy.polynomial import polynomial
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from bough.describe import Constant, Harmonics, Move, Pieces, Polynomial, Rate, Spline, TimeTable
 from bough.describe.motions import COEFFICIENTS, Motion
 from bough.sweeps import records as r
+from bough.sweeps.schema import Floats
 
-Rows = list[tuple[float, NDArray[np.float64]]]
+Rows = list[tuple[float, Floats]]
 PIECES_A_PERIOD = 64
 _TAIL = 10              # terms of the series of sine and cosine beyond degree 7: the last one is 1e-19 of the first
 _ROUNDING = 1e-12       # of the largest acceleration: jumps due to rounding in a spline
@@ -53,7 +54,7 @@ def motion_rows(motion: Motion | TimeTable) -> Rows:
     raise TypeError(f"{motion!r} is not a motion")
 
 
-def stack(pieces: Sequence[tuple[float, Sequence[float] | NDArray[np.float64]]]) -> NDArray[np.float64]:
+def stack(pieces: Sequence[tuple[float, Sequence[float] | Floats]]) -> Floats:
     """(n, 9): start and coefficients of each piece, padded with zeros."""
     table = np.zeros((len(pieces), 1 + COEFFICIENTS))
     for row, (start, coefficients) in zip(table, pieces, strict=True):
@@ -61,21 +62,21 @@ def stack(pieces: Sequence[tuple[float, Sequence[float] | NDArray[np.float64]]])
     return table
 
 
-def spline_pieces(times: Sequence[float], values: Sequence[Any], rates: tuple[float, float]) -> NDArray[np.float64]:
+def spline_pieces(times: Sequence[float], values: Sequence[Any], rates: tuple[float, float]) -> Floats:
     """The cubic spline with given end rates, continued linearly before and after."""
     from scipy.interpolate import CubicSpline
     cubics = CubicSpline(times, values, bc_type=((1, rates[0]), (1, rates[1]))).c[::-1].T
     return stack([(times[0], [values[0], rates[0]]), *zip(times[:-1], cubics, strict=True), (times[-1], [values[-1], rates[1]])])
 
 
-def move_pieces(move: Move) -> NDArray[np.float64]:
+def move_pieces(move: Move) -> Floats:
     """Rest, start + (to - start)(10 u^3 - 15 u^4 + 6 u^5) with u = s/duration, rest."""
     rise, T = move.to - move.start, move.duration
     quintic = [move.start, 0.0, 0.0, 10*rise/T**3, -15*rise/T**4, 6*rise/T**5]
     return stack([(move.begin, [move.start]), (move.begin, quintic), (move.begin + T, [move.to])])
 
 
-def sine_pieces(amplitude: float, w: float, phase: float) -> NDArray[np.float64]:
+def sine_pieces(amplitude: float, w: float, phase: float) -> Floats:
     """One period of amplitude sin(w t + phase): polynomials of degree 7 that match value and three derivatives at their ends.
 
     sin(x + s) = sin x cos s + cos x sin s, so each piece is a combination of those of cos and sin on 0 <= s <= h."""
@@ -87,7 +88,7 @@ def sine_pieces(amplitude: float, w: float, phase: float) -> NDArray[np.float64]
     return np.column_stack([starts, shapes*w**np.arange(COEFFICIENTS)])
 
 
-def hermite_of_series(derivatives: Sequence[int], h: float) -> NDArray[np.float64]:
+def hermite_of_series(derivatives: Sequence[int], h: float) -> Floats:
     """c0..c7 of the polynomial that matches the value and three derivatives of a function at 0 and h; its derivatives at 0 are
     periodic.
 
@@ -101,7 +102,7 @@ def hermite_of_series(derivatives: Sequence[int], h: float) -> NDArray[np.float6
     return found
 
 
-def motion_at(rows: Rows, t: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def motion_at(rows: Rows, t: ArrayLike) -> tuple[Floats, Floats, Floats]:
     """Position, rate and acceleration at the times t: sums over the rows, the polynomials differentiated exactly.
 
     >>> [float(x) for x in motion_at(motion_rows(Polynomial([1, 0, 3])), 2.0)]
@@ -117,7 +118,7 @@ def motion_at(rows: Rows, t: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np
     return found[0], found[1], found[2]
 
 
-def breaks(rows: Rows, until: float) -> NDArray[np.float64]:
+def breaks(rows: Rows, until: float) -> Floats:
     """Times between 0 and until at which the acceleration or a higher derivative jumps beyond rounding: integrators stop there.
 
     A periodic row is a smooth function and has none."""
@@ -126,7 +127,7 @@ def breaks(rows: Rows, until: float) -> NDArray[np.float64]:
     return times[(times > 0.0) & (times < until)]
 
 
-def row_breaks(pieces: NDArray[np.float64]) -> NDArray[np.float64]:
+def row_breaks(pieces: Floats) -> Floats:
     """Starts of pieces at which a derivative from the second on jumps.
 
     A jump of the j-th derivative is measured by the acceleration it causes over the longer of the two pieces:
@@ -144,7 +145,7 @@ def row_breaks(pieces: NDArray[np.float64]) -> NDArray[np.float64]:
     return pieces[1:, 0][breaking]
 
 
-def piecewise_cubic(table: TimeTable, column: int) -> NDArray[np.float64]:
+def piecewise_cubic(table: TimeTable, column: int) -> Floats:
     """One column of a table as rows (start, c0, c1, c2, c3); the last value continues after the end."""
     times = np.asarray(table.times, float)
     values = np.asarray(table.values, float).reshape(len(times), -1)[:, column]
@@ -158,7 +159,7 @@ def piecewise_cubic(table: TimeTable, column: int) -> NDArray[np.float64]:
     return pieces
 
 
-def jumps(pieces: NDArray[np.float64]) -> NDArray[np.float64]:
+def jumps(pieces: Floats) -> Floats:
     """Times at which the value is discontinuous, beyond rounding."""
     h = np.diff(pieces[:, 0])
     ends = pieces[:-1, 1] + h*(pieces[:-1, 2] + h*(pieces[:-1, 3] + h*pieces[:-1, 4]))

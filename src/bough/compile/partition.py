@@ -15,7 +15,6 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bough import compile as builders
 from bough.compile.coordinates import BodyParameters, coordinate_places, coupled_bodies, holdable
@@ -24,6 +23,7 @@ from bough.describe.orientation import point_inertia, rotation_matrix
 from bough.describe.part import depth_first
 from bough.describe.parts.element import Anchor
 from bough.kernels.hinges import FREE, MODAL, N_COORDINATES, N_SPEEDS, NODE, PRISMATIC, REVOLUTE, SPHERICAL, WELD
+from bough.sweeps.schema import Floats
 
 
 @dataclass
@@ -33,18 +33,18 @@ class Hinge:
     label: str                          # name in messages
     inner: int
     kind: int
-    turn: NDArray[np.float64]                       # (3, 3) attitude in the inner body
-    at: NDArray[np.float64]                         # (batch, 3) position in the inner body
+    turn: Floats                        # (3, 3) attitude in the inner body
+    at: Floats                          # (batch, 3) position in the inner body
     q: int                              # start of its coordinates in q
     v: int
-    mass: NDArray[np.float64] = field(default_factory=lambda: np.zeros(1))
-    moment: NDArray[np.float64] = field(default_factory=lambda: np.zeros((1, 3)))         # mass times mass center
-    inertia: NDArray[np.float64] = field(default_factory=lambda: np.zeros((1, 3, 3)))     # about the hinge
+    mass: Floats = field(default_factory=lambda: np.zeros(1))
+    moment: Floats = field(default_factory=lambda: np.zeros((1, 3)))         # mass times mass center
+    inertia: Floats = field(default_factory=lambda: np.zeros((1, 3, 3)))     # about the hinge
     flexible: Any = None                # MODAL hinge: the flexible body; NODE: that of its body
     node: str = ""                      # NODE: its name
-    rest: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))       # MODAL hinge: coordinates free of stress
+    rest: Floats = field(default_factory=lambda: np.zeros(0))       # MODAL hinge: coordinates free of stress
 
-    def add_body(self, mass: NDArray[np.float64], com: NDArray[np.float64], central: NDArray[np.float64]) -> None:
+    def add_body(self, mass: Floats, com: Floats, central: Floats) -> None:
         """Add a body: central inertia and mass center in this hinge's axes."""
         self.mass = self.mass + mass
         self.moment = self.moment + mass[:, None]*com
@@ -59,9 +59,9 @@ class Hinge:
 class Pull(NamedTuple):
     """A body of the description for gravity, with its wheels at rest: in the axes of its hinge."""
     hinge: int
-    mass: NDArray[np.float64]                       # (batch,)
-    com: NDArray[np.float64]                        # (batch, 3)
-    inertia: NDArray[np.float64]                    # (batch, 3, 3) about the mass center
+    mass: Floats                       # (batch,)
+    com: Floats                        # (batch, 3)
+    inertia: Floats                    # (batch, 3, 3) about the mass center
 
 
 @dataclass
@@ -72,7 +72,7 @@ class Partition:
     attachments: dict[str, Anchor] = field(default_factory=dict)            # flexible bodies: the frame of the joint
     modal: dict[str, int] = field(default_factory=dict)                     # the MODAL hinge of each flexible body
     nodes: dict[tuple[str, str], int] = field(default_factory=dict)         # NODE hinges: body, node
-    singular_share: NDArray[np.float64] | None = None                          # see assemble.singular_share
+    singular_share: Floats | None = None                                    # see assemble.singular_share
 
     @property
     def quaternions(self) -> dict[int, str]:
@@ -102,7 +102,7 @@ class Partition:
 
 
 @cache
-def turn_to_z(axis: tuple[float, ...]) -> NDArray[np.float64]:
+def turn_to_z(axis: tuple[float, ...]) -> Floats:
     """A rotation whose third column is the axis."""
     z = np.asarray(axis, float)
     x = np.eye(3)[np.argmin(np.abs(z))]
@@ -111,7 +111,7 @@ def turn_to_z(axis: tuple[float, ...]) -> NDArray[np.float64]:
     return np.eye(3) if z[2] == 1.0 else np.column_stack([np.cross(y, z), y, z])
 
 
-def primitives(joint: Joint, whole: bool) -> list[tuple[int, NDArray[np.float64]]]:
+def primitives(joint: Joint, whole: bool) -> list[tuple[int, Floats]]:
     """The hinges of a joint: kind, and rotation of its axes relative to the joint's; a free one may be `whole`."""
     if joint.kind == "free" and whole:
         return [(FREE, np.eye(3))]
@@ -156,7 +156,7 @@ def partition(system: System, parameters: dict[str, BodyParameters], keep_welds:
 
 
 def add_joint(parts: Partition, body: Body, attachment: Anchor, given: BodyParameters, place: tuple[int, int],
-              kinds: list[tuple[int, NDArray[np.float64]]]) -> Anchor:
+              kinds: list[tuple[int, Floats]]) -> Anchor:
     """The hinges of a body's joint, in sequence; returns the attachment of the body."""
     turn, at = attachment.turn @ rotation_matrix(body.orient), attachment.at + given.at @ attachment.turn.T
     inner, (q, v) = attachment.hinge, place

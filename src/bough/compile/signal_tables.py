@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bough.compile.coordinates import coordinate_places
 from bough.compile.loop_tables import frame_attachment, free_motions
@@ -16,8 +15,8 @@ from bough.compile.partition import Partition
 from bough.describe import Body, CentralGravity, Frame, System
 from bough.describe.part import Names, entry_named
 from bough.describe.parts.port import Input, Output, ports_of
-from bough.sweeps import fields as f
-from bough.sweeps import records as r
+from bough.sweeps import fields as f, records as r
+from bough.sweeps.schema import Floats
 
 CODES = {"position": f.OUT_POSITION, "attitude": f.OUT_ATTITUDE, "velocity": f.OUT_VELOCITY, "angular_velocity": f.OUT_SPIN,
          "deflection": f.OUT_DEFLECTION, "tension": f.OUT_TENSION, "strain": f.OUT_STRAIN,
@@ -43,8 +42,8 @@ class CompiledOutput:
     body: int                   # for a deflection, a strain or a strain energy: the MODAL hinge of its body
     element: int                # for a tension: index of the force element; -1: none
     ends: tuple[int, ...]       # hinges to which paths are needed
-    parameters: NDArray[np.float64]
-    gauge: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))        # for a strain: (components, modes)
+    parameters: Floats
+    gauge: Floats = field(default_factory=lambda: np.zeros((0, 0)))        # for a strain: (components, modes)
 
     @property
     def sums(self) -> bool:

@@ -12,8 +12,7 @@ from bough.compile.partition import Partition
 from bough.compile.sections import Place, check_layout
 from bough.compile.signal_tables import OutputPlace
 from bough.kernels.lanes import Features
-from bough.sweeps import fields as f
-from bough.sweeps import records as r
+from bough.sweeps import fields as f, records as r
 from bough.sweeps.schema import Blocks
 
 

@@ -14,8 +14,7 @@ from bough.compile.workspace_layout import WorkspaceLayout
 from bough.describe import System, Tank
 from bough.describe.orientation import rotation_matrix
 from bough.describe.parts.tank import full
-from bough.sweeps import fields as f
-from bough.sweeps import records as r
+from bough.sweeps import fields as f, records as r
 from bough.sweeps.schema import Floats, upper_triangle
 from bough.sweeps.tanks import FIXED
 

@@ -34,8 +34,7 @@ from bough.describe.system import System, load
 from bough.lazy import submodules
 
 if TYPE_CHECKING:                       # imported on first use
-    from bough.describe import document as document
-    from bough.describe import mesh_files as mesh_files
+    from bough.describe import document as document, mesh_files as mesh_files
 else:
     __getattr__ = submodules(__name__)
 

@@ -22,8 +22,7 @@ from bough.describe.body import Body
 from bough.describe.numeric import Text, items, shown
 from bough.describe.parts import PARTS, Part
 from bough.describe.settings import Gravity, Simulation
-from bough.errors import DescriptionError, Problem
-from bough.errors import Path as KeyPath
+from bough.errors import DescriptionError, Path as KeyPath, Problem
 from bough.whole import write_text
 
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")

@@ -27,8 +27,7 @@ from bough.describe.parts import ELEMENTS, PARTS, Element, Event, Loop, Tank
 from bough.describe.parts.connection import detachable, separable
 from bough.describe.parts.coupling import Gearbox, gearbox_parts
 from bough.describe.parts.event import Latch
-from bough.describe.settings import CentralGravity, Simulation
-from bough.describe.settings import gravity as read_gravity
+from bough.describe.settings import CentralGravity, Simulation, gravity as read_gravity
 from bough.errors import DescriptionError, Problem
 
 if TYPE_CHECKING:

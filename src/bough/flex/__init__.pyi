@@ -3,8 +3,7 @@
 beam_model, solid_model, matrices_model -> FiniteElements -> reduce -> FlexibleBody
 """
 
-from bough.flex import flexible_body as flexible_body
-from bough.flex import recovery as recovery
+from bough.flex import flexible_body as flexible_body, recovery as recovery
 from bough.flex.abaqus import read_abaqus
 from bough.flex.ansys import read_ansys
 from bough.flex.beams import beam, beam_model

@@ -12,8 +12,7 @@ from bough.flex.deck import Deck, Keyword, keywords, read_deck, real, with_mesh
 from bough.flex.exported import Exported, Places, condensed, dof_rotation, from_rows
 from bough.flex.finite_elements import FiniteElements, rigid_motion
 from bough.flex.integrals import Array
-from bough.flex.reading import error_of, mirrored, read_text
-from bough.flex.reading import units as units_of
+from bough.flex.reading import error_of, mirrored, read_text, units as units_of
 from bough.flex.superelements import Superelement
 from bough.progress import working
 

@@ -12,8 +12,7 @@ from bough.flex.deck import Deck, with_mesh
 from bough.flex.exported import Exported, Places, from_rows, with_missing
 from bough.flex.finite_elements import COMPONENTS, FiniteElements, rigid_motion
 from bough.flex.integrals import Array
-from bough.flex.reading import HEAD, completed, error_of, read_harwell_boeing, read_matrix_market, read_text
-from bough.flex.reading import units as units_of
+from bough.flex.reading import HEAD, completed, error_of, read_harwell_boeing, read_matrix_market, read_text, units as units_of
 from bough.flex.reduction import stiffness_share
 from bough.progress import working
 

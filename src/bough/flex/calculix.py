@@ -9,8 +9,7 @@ from bough.flex.deck import Deck, read_deck, real, with_mesh
 from bough.flex.exported import Places, from_rows, with_missing
 from bough.flex.finite_elements import FiniteElements
 from bough.flex.integrals import Array
-from bough.flex.reading import error_of, mirrored, read_text
-from bough.flex.reading import units as units_of
+from bough.flex.reading import error_of, mirrored, read_text, units as units_of
 from bough.progress import working
 
 _SOURCE = "read_calculix"

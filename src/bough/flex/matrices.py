@@ -13,8 +13,7 @@ from bough.flex.finite_elements import FiniteElements, GeometricOf
 from bough.flex.flexible_body import FlexibleBody, remembers, without_files
 from bough.flex.geometric import GeometricStiffness
 from bough.flex.integrals import Array
-from bough.flex.reading import read_matrix_market
-from bough.flex.reading import units as units_of
+from bough.flex.reading import read_matrix_market, units as units_of
 from bough.flex.reduction import reduce
 
 

@@ -18,8 +18,7 @@ from bough.flex.nastran_links import links_of, supported
 from bough.flex.nastran_masses import nodal_masses
 from bough.flex.nastran_matrices import MASS, STIFFNESS, Dmig, chosen_set, read_matrices, without_idle_scalars
 from bough.flex.nastran_op2 import bulk_of_op2, read_op2
-from bough.flex.reading import Units
-from bough.flex.reading import units as units_of
+from bough.flex.reading import Units, units as units_of
 from bough.flex.superelements import Superelement
 from bough.progress import working
 

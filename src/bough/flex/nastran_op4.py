@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from bough.flex.integrals import Array
-from bough.flex.nastran_cards import number as number_of
-from bough.flex.nastran_cards import wrong
+from bough.flex.nastran_cards import number as number_of, wrong
 from bough.flex.nastran_op2 import Tape, joined
 
 _HEADS = {b"\x18\0\0\0": ("<", 4), b"\0\0\0\x18": (">", 4), b"\x30\0\0\0": ("<", 8), b"\0\0\0\x30": (">", 8)}

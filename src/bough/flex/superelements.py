@@ -18,8 +18,7 @@ from bough.flex.finite_elements import COMPONENTS, rigid_motion
 from bough.flex.flexible_body import FlexibleBody, damping_matrix
 from bough.flex.integrals import Array, MassPoints, ModalIntegrals, Nodes, Outline, axial, no_spins, unknown_node
 from bough.flex.matrices import read_matrix
-from bough.flex.reading import Units
-from bough.flex.reading import units as units_of
+from bough.flex.reading import Units, units as units_of
 from bough.flex.recovery import Recovery, given_recovery, in_units, is_given, with_given_points
 from bough.flex.reduction import NEARLY_UNSTRAINED, check_symmetric, natural_modes, stiffness_share
 

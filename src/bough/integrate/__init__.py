@@ -8,15 +8,17 @@ from bough.integrate.trajectory import Trajectory
 from bough.lazy import submodules
 
 if TYPE_CHECKING:                       # imported on first use: what only some runs have
-    from bough.integrate import backlash as backlash
-    from bough.integrate import checkpoint as checkpoint
-    from bough.integrate import conditions as conditions
-    from bough.integrate import connecting as connecting
-    from bough.integrate import eigenvalues as eigenvalues
-    from bough.integrate import event_handler as event_handler
-    from bough.integrate import mounted_run as mounted_run
-    from bough.integrate import stiff as stiff
-    from bough.integrate import watchers as watchers
+    from bough.integrate import (
+        backlash as backlash,
+        checkpoint as checkpoint,
+        conditions as conditions,
+        connecting as connecting,
+        eigenvalues as eigenvalues,
+        event_handler as event_handler,
+        mounted_run as mounted_run,
+        stiff as stiff,
+        watchers as watchers,
+    )
 else:
     __getattr__ = submodules(__name__)
 

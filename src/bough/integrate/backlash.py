@@ -20,8 +20,7 @@ from bough.compile.kernel_calls import call, workspace
 from bough.compile.layout import Floats
 from bough.describe import Coupling, System
 from bough.errors import StateError
-from bough.integrate.compiled.loops import DIRECTION as FACES
-from bough.integrate.compiled.loops import FIRST, FIRST_FACTOR, LESS, SECOND, SECOND_FACTOR, WATCHER
+from bough.integrate.compiled.loops import DIRECTION as FACES, FIRST, FIRST_FACTOR, LESS, SECOND, SECOND_FACTOR, WATCHER
 from bough.integrate.trajectory import WHOLE, Pace
 from bough.integrate.watchers import watcher
 from bough.model import Model

@@ -18,8 +18,7 @@ from bough.compile.tables import Tables
 from bough.integrate.compiled.stepping import tableau
 from bough.integrate.run import Run, trial_rows
 from bough.model import Model
-from bough.sweeps import fields as f
-from bough.sweeps import records as r
+from bough.sweeps import fields as f, records as r
 
 Complexes = NDArray[np.complex128]
 Rate = Callable[[Floats], Floats]

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough import analyze
-from bough import compile as builders
-from bough import integrate as optional
+from bough import analyze, compile as builders, integrate as optional
 from bough.compile.coordinates import holdable, member_of, sticking, touching
 from bough.compile.kernel_calls import APART, choosing
 from bough.compile.layout import Floats

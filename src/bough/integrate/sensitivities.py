@@ -14,8 +14,7 @@ from bough.analyze.dynamics_derivatives import by_input, by_parameter, by_part
 from bough.analyze.parameters import parameter
 from bough.analyze.signals import control_names, known_outputs
 from bough.compile.batch import Batch
-from bough.compile.kernel_calls import linked
-from bough.compile.kernel_calls import run as call
+from bough.compile.kernel_calls import linked, run as call
 from bough.compile.layout import Floats
 from bough.errors import SimulationError, StateError
 from bough.integrate.advance import advance

@@ -7,8 +7,7 @@ from numpy.typing import ArrayLike
 
 from bough.compile.assemble import singular_share
 from bough.compile.batch import array
-from bough.compile.coordinates import member_of
-from bough.compile.coordinates import members as count_members
+from bough.compile.coordinates import member_of, members as count_members
 from bough.compile.kernel_calls import group_parameters, lanes_for, workspace
 from bough.compile.layout import Floats
 from bough.describe.orientation import rotation_matrix

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bough.compile.kernel_calls import linked
-from bough.compile.kernel_calls import run as call
+from bough.compile.kernel_calls import linked, run as call
 from bough.compile.layout import Floats
 from bough.errors import BoughError
 from bough.integrate.compiled.loops import SAME, STEP

@@ -14,8 +14,7 @@ from typing import Any
 
 from bough.errors import StateError
 from bough.look.buffers import Buffers
-from bough.look.frames import frames_of
-from bough.look.histories import columns_of
+from bough.look.frames import columns_of, frames_of
 from bough.look.scene import scene
 from bough.progress import working
 from bough.results.result import Replay

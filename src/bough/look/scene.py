@@ -9,8 +9,7 @@ from bough.describe import Body, Distance, Joint, System
 from bough.describe.part import depth_first
 from bough.look.body_shapes import drawings, drawn, parts_of, reach_of
 from bough.look.buffers import Buffers
-from bough.look.frames import Frames, frame_place, place
-from bough.look.histories import curves, loads
+from bough.look.frames import Frames, curves, frame_place, loads, place
 from bough.results.result_contents import Report
 
 _FASTEST = 2 * np.pi  # rad/s that an eye can follow: wheels are drawn slower by a common factor

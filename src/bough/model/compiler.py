@@ -3,8 +3,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bough import analyze
-from bough import compile as builders
+from bough import analyze, compile as builders
 from bough.compile.coordinates import holdable
 from bough.describe import CentralGravity, Loop, System
 from bough.describe.checks import reference_problems

@@ -7,8 +7,7 @@ import numpy as np
 from numpy import empty
 from numpy.typing import ArrayLike
 
-from bough import analyze
-from bough import compile as builders
+from bough import analyze, compile as builders
 from bough.analyze import body_motion, equations_of_motion
 from bough.compile.batch import Batch, InputOptions, Place, array, fill, rows
 from bough.compile.compiled_model import REST
@@ -296,7 +295,7 @@ class Model(LinearCalls):
     def momentum_loads(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, joint: str, **inputs: Unpack[InputOptions]) -> Floats:
         """(6,): the load through one joint, as in `reactions`, computed from the momentum of everything it carries."""
         batch, given = self._with_accelerations(q, v, None, a, inputs)
-        return batch.unbatched(analyze.part_momentum.momentum_loads(self, batch, given, joint))
+        return batch.unbatched(analyze.momentum.momentum_loads(self, batch, given, joint))
 
     # ---- loops -----------------------------------------------------------------------------------------------
     def assemble(self, q: ArrayLike | None = None, v: ArrayLike | None = None, *,

@@ -12,12 +12,12 @@ import hashlib
 import json
 import platform
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bough import __version__
 from bough.analyze.balance import SHARE, States, balance
@@ -27,9 +27,9 @@ from bough.integrate.trajectory import Trajectory
 from bough.results.conservation import external_effects, nonconservative_effects
 from bough.results.evaluation import chunks, segments
 from bough.results.part_values import whole_angular_momentum, whole_linear_momentum
+from bough.results.recorded_parts import Array
 from bough.results.samples import Rows, Samples
 
-Array = NDArray[Any]
 CHECKED = 12  # samples at which the balances are checked
 MOST = 512  # samples for energy and work
 DRIFT = 1e-2  # of the exchanged energy: tolerated error
@@ -270,13 +270,16 @@ def _condition(run: Trajectory, found: Audit) -> None:
 def origin(trajectory: Trajectory, system: str) -> dict[str, Any]:
     """Versions, machine, options, and the hash of the model, given as its exact YAML."""
     options: Mapping[str, Any] = (trajectory.memory or {}).get("options", {})
-    packages = {}
-    for name in ("numpy", "numba", "scipy"):
-        try:
-            packages[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return {"versions": {"bough": __version__, "python": platform.python_version(), **packages},
+    return {"versions": versions("numpy", "numba", "scipy"),
             "machine": f"{platform.machine()}, {platform.system()} {platform.release()}",
             "options": {name: value for name, value in options.items() if value is not None and name != "parameters"},
             "hash of the model": hashlib.sha256(system.encode()).hexdigest()}
+
+
+def versions(*packages: str) -> dict[str, str]:
+    """Of bough, of Python, and of those packages that are installed."""
+    found = {"bough": __version__, "python": platform.python_version()}
+    for name in packages:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found

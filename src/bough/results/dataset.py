@@ -12,7 +12,6 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bough.compile.coordinates import coordinate_place, holdable
 from bough.describe import System
@@ -22,13 +21,12 @@ from bough.integrate.compiled.loops import SAME
 from bough.integrate.trajectory import Occurrence, Trajectory
 from bough.results.evaluation import evaluate, read
 from bough.results.quantities import AXES, QUANTITIES, RECORD_OF, RECORDS
-from bough.results.recorded_parts import flexible_bodies
+from bough.results.recorded_parts import Array, flexible_bodies
 from bough.results.samples import Derive, Samples
 
 if TYPE_CHECKING:
     import xarray
 
-Array = NDArray[Any]
 _PARAMETER_UNITS = {"mass": "kg", "com": "m", "at": "m", "inertia": "kg m^2"}
 
 

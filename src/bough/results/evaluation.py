@@ -2,10 +2,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bough.compile.kernel_calls import evaluating
 from bough.compile.layout import EXHAUST, run_states
@@ -15,12 +14,9 @@ from bough.integrate.start import member_model
 from bough.integrate.trajectory import Trajectory
 from bough.model import Model
 from bough.progress import working
-from bough.results.recorded_parts import flexible_bodies
+from bough.results.recorded_parts import Array, flexible_bodies
 from bough.results.samples import Derive, Rows, Samples
 
-if TYPE_CHECKING:
-    pass
-Array = NDArray[Any]
 CHUNK = 4_000_000  # floats for the kinematics of a chunk
 _FLOATS_PER_BODY = 60
 

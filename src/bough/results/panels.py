@@ -6,18 +6,17 @@ Sizes are in inches, so that a panel looks the same in a figure of one row and i
 import warnings
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FormatStrFormatter, LogFormatterSciNotation, LogLocator, MaxNLocator, NullLocator
-from numpy.typing import NDArray
 
 from bough.describe import Body, Joint, System
 from bough.figure_style import COLORS
+from bough.results.recorded_parts import Array
 
-Array = NDArray[Any]
 MOST_CURVES = 8  # of a group
 
 

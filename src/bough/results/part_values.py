@@ -6,17 +6,13 @@ internal forces do not change [B 91].
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from bough.compile.tables import described_inputs
 from bough.describe import Friction
+from bough.results.recorded_parts import Array
 from bough.results.samples import Samples, friction_place
 from bough.sweeps import fields as f
-
-Array = NDArray[Any]
 
 
 def friction_forces(samples: Samples) -> Array:

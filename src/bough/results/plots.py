@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from bough.compile.coordinates import holdable
 from bough.errors import StateError, nearest
@@ -17,10 +16,9 @@ from bough.results.conservation import external_effects
 from bough.results.dataset import Labeled, entry_units
 from bough.results.panels import MOST_CURVES, Group, Panel, PanelRow, draw, groups
 from bough.results.quantities import QUANTITIES, RECORD_OF, RECORDS, constrained_by_loops, missing
-from bough.results.recorded_parts import VARIABLES, along, flexible_bodies, moving_nodes, recoveries
+from bough.results.recorded_parts import VARIABLES, Array, along, flexible_bodies, moving_nodes, recoveries
 from bough.results.result_contents import Report
 
-Array = NDArray[Any]
 Get = Callable[[str], Array]
 Sections = list[list[PanelRow]]  # of very many rows, the first ones of each section are drawn
 XYZ = ("x", "y", "z")

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bough import compile as builders
 from bough.analyze.bodies import Bodies
@@ -15,13 +14,11 @@ from bough.compile.batch import Batch
 from bough.compile.coordinates import coordinate_place, holdable
 from bough.describe import Friction
 from bough.model import Model
-from bough.results.recorded_parts import VARIABLES, flexible_bodies, modal_coordinates, recoveries
+from bough.results.recorded_parts import VARIABLES, Array, flexible_bodies, modal_coordinates, recoveries
 
 if TYPE_CHECKING:
     from bough.analyze.cuts import CutLoads
     from bough.flex import FlexibleBody, Recovery
-
-Array = NDArray[Any]
 
 
 class Rows(NamedTuple):

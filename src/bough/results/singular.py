@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bough.analyze.loop_rows import POSITION, loop_terms
 from bough.blas import one_thread
@@ -19,8 +18,8 @@ from bough.compile.loop_tables import REDUNDANT
 from bough.integrate.start import member_model
 from bough.integrate.trajectory import Trajectory
 from bough.model import Model
+from bough.results.recorded_parts import Array
 
-Array = NDArray[Any]
 NEAR = 0.01  # relative to its median: lower quality is singular
 POINTS, ROUNDS = 33, 3  # of the search between samples
 CHUNK = 2_000_000  # floats of Jacobians at a time

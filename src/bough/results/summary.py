@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from bough.describe import CentralGravity
 from bough.describe.parts import ELEMENTS, Element
@@ -13,11 +10,10 @@ from bough.flex.flexible_body import displacements
 from bough.results.conservation import external_effects, nonconservative_effects
 from bough.results.dataset import entry_units
 from bough.results.quantities import constrained_by_loops, coupled_names
-from bough.results.recorded_parts import along, flexible_bodies, modal_coordinates, outermost, recoveries
+from bough.results.recorded_parts import Array, along, flexible_bodies, modal_coordinates, outermost, recoveries
 from bough.results.result_contents import Report
 from bough.results.singular import from_attrs
 
-Array = NDArray[Any]
 Row = tuple[str, str]
 _MOST_JOINTS = 12  # listed with their final values; also for flexible bodies
 _MOST_PASSAGES = 4

@@ -21,8 +21,7 @@ from bough.kernels.linker import link
 from bough.model import Model
 from bough.progress import quiet
 from bough.simulation import simulate, with_settings
-from bough.sweeps import calls
-from bough.sweeps import fields as f
+from bough.sweeps import calls, fields as f
 from bough.verify import systems
 from bough.verify.case import Cases, Missing, Outcome, Pairs, chosen, run_plainly
 from bough.verify.dynamics_cases import slope_by_q, slope_by_v

@@ -7,14 +7,13 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 
-from bough import __version__
 from bough.errors import StepWarning
 from bough.progress import quiet, working
+from bough.results.audit import versions
 from bough.verify.case import Case, Outcome, chosen, judge
 
 
@@ -57,16 +56,8 @@ class Verified:
 
 def machine() -> dict[str, str]:
     """Versions, processor and system: what a result may depend on."""
-    packages = {}
-    for name in ("numpy", "numba", "llvmlite", "scipy"):
-        try:
-            packages[name] = version(name)
-        except PackageNotFoundError:
-            continue
     return {
-        "bough": __version__,
-        "python": platform.python_version(),
-        **packages,
+        **versions("numpy", "numba", "llvmlite", "scipy"),
         "system": f"{platform.system()} {platform.release()}",
         "processor": platform.machine(),
         "bits of long double": str(np.finfo(np.longdouble).nmant + 1),

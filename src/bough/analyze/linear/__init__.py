@@ -8,9 +8,7 @@ from bough.analyze.linear.response import FrequencyResponse
 from bough.lazy import submodules
 
 if TYPE_CHECKING:                       # imported on first use
-    from bough.analyze.linear import call_arguments as call_arguments
-    from bough.analyze.linear import closed_loop as closed_loop
-    from bough.analyze.linear import system_modes as system_modes
+    from bough.analyze.linear import call_arguments as call_arguments, closed_loop as closed_loop, system_modes as system_modes
 else:
     __getattr__ = submodules(__name__)
 

@@ -18,8 +18,7 @@ from bough.analyze.derivatives import turned
 from bough.analyze.linear.linear_system import LinearSystem
 from bough.analyze.linear.linearization import Deviations, Shown, States, assembled, deviations, shown, states_of
 from bough.analyze.linear.tangent_space import STENCIL
-from bough.analyze.signals import check_ports, control_names, control_units, input_entries
-from bough.analyze.signals import outputs as measure
+from bough.analyze.signals import check_ports, control_names, control_units, input_entries, outputs as measure
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats

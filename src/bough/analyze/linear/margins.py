@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, optimize
 
-from bough.analyze.linear.evaluate import TURN, Evaluator, grid
 from bough.analyze.linear.order_reduction import minimal, transmission_zeros
+from bough.analyze.linear.response import TURN, Evaluator, grid
 from bough.errors import StateError
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bough.analyze.linear.evaluate import Evaluator
-from bough.analyze.linear.response import frequencies_of
+from bough.analyze.linear.response import Evaluator, frequencies_of
 from bough.errors import StateError
 from bough.figure_style import written
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bough.analyze.linear.evaluate import continuous_values
+from bough.analyze.linear.response import continuous_values
 
 if TYPE_CHECKING:
     from bough.analyze.linear.linear_system import LinearSystem

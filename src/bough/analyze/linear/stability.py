@@ -8,8 +8,8 @@ import numpy as np
 from scipy import linalg
 from scipy.optimize import brentq
 
-from bough.analyze.linear.evaluate import TURN, continuous_values
 from bough.analyze.linear.linear_system import LinearSystem
+from bough.analyze.linear.response import TURN, continuous_values
 from bough.analyze.linear.tracking import ZERO, Maker, maker
 from bough.errors import StateError
 

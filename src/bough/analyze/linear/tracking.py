@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg
 from scipy.optimize import linear_sum_assignment
 
-from bough.analyze.linear.evaluate import TURN, continuous_values
 from bough.analyze.linear.linear_system import Complexes, Floats, LinearSystem
+from bough.analyze.linear.response import TURN, continuous_values
 from bough.analyze.parameters import parameter as described
 from bough.compile.compiled_model import CompiledModel
 from bough.errors import StateError, similar

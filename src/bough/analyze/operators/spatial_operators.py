@@ -20,8 +20,7 @@ from bough.compile.compiled_model import CompiledModel
 from bough.compile.kernel_calls import call, lanes_for, workspace
 from bough.compile.layout import Floats
 from bough.errors import StateError
-from bough.sweeps import calls
-from bough.sweeps import fields as f
+from bough.sweeps import calls, fields as f
 
 
 def compiled_inverse(model: CompiledModel, q: Floats, space: Space) -> Operator:

@@ -32,8 +32,7 @@ from bough.compile.partition import Hinge, Partition
 from bough.describe.orientation import cross_matrix
 from bough.errors import ModelError, StateError, similar
 from bough.kernels.hinges import FREE, MODAL, NODE, PRISMATIC, REVOLUTE, SPHERICAL
-from bough.sweeps import calls
-from bough.sweeps import fields as f
+from bough.sweeps import calls, fields as f
 
 
 @dataclass(frozen=True)
