@@ -2,9 +2,8 @@
 
 from bough.analyze.linear import Crossing, FrequencyResponse, LinearSystem, Margins, OperatingPoint, Spectrum
 from bough.analyze.linear.periodic import Floquet, Multiblade, floquet, multiblade
-from bough.analyze.linear.stability import StabilityBoundary, stability_boundary
 from bough.analyze.linear.system_modes import Modes
-from bough.analyze.linear.tracking import ModeTracks, campbell, root_locus
+from bough.analyze.linear.tracking import ModeTracks, StabilityBoundary, campbell, root_locus, stability_boundary
 from bough.analyze.linear.trim import Trim
 from bough.integrate.linear_laws import law
 

@@ -3,8 +3,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bough.campaign.design import make_design
-from bough.campaign.distributions import distribution
+from bough.campaign.design import distribution, make_design
 from bough.campaign.metrics import Metric, Requirement
 from bough.campaign.statistics import causes, quantiles, rank_correlations, sobol_indices, total_indices, verdict, worst
 from bough.errors import DescriptionError

@@ -10,8 +10,7 @@ from bough.errors import DescriptionError
 from bough.flex import Superelement, read_nastran, superelement
 from bough.flex.links import eliminate
 from bough.flex.nastran_bulk import read_bulk
-from bough.flex.nastran_links import links_of, supported
-from bough.flex.nastran_masses import nodal_masses
+from bough.flex.nastran_elements import links_of, nodal_masses, supported
 from bough.flex.nastran_matrices import read_dmig
 from tests.flex.test_readers import assert_same, bulk_text, expected, frames, shaft
 from tests.flex.test_superelements import ROUNDED, craig_bampton, tower

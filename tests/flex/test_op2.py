@@ -7,7 +7,7 @@ import pytest
 
 from bough.errors import DescriptionError
 from bough.flex.nastran import read_nastran
-from bough.flex.nastran_masses import nodal_masses
+from bough.flex.nastran_elements import nodal_masses
 from bough.flex.nastran_op2 import bulk_of_op2, op2_matrices
 from tests.flex.test_readers import FOLDER, assert_same, bulk_text, expected, needs_pynastran, real_files, shaft
 from tests.support.tolerance import SINGLE

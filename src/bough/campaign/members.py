@@ -23,7 +23,7 @@ from scipy.spatial.transform import Rotation
 from bough.analyze.parameter_routes import names_of
 from bough.analyze.parameter_rows import beyond_numbers, changed_system, numbers_only, parted, same_structure
 from bough.analyze.parameters import NAME, parameter, symmetric, value_in
-from bough.campaign.distributions import Variation
+from bough.campaign.design import Variation
 from bough.compile.coordinates import body_parameters, member_of
 from bough.compile.layout import Floats
 from bough.describe import Body, CentralGravity, System

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bough.campaign.design import make_design
-from bough.campaign.distributions import variations
+from bough.campaign.design import make_design, variations
 from bough.campaign.members import Members, read_alternatives
 from bough.campaign.metrics import Metric, Requirement, metric, requirement
 from bough.compile.layout import Floats

@@ -14,8 +14,7 @@ from bough.flex.given_modes import GivenModes, placed_modes
 from bough.flex.integrals import Array
 from bough.flex.nastran_bulk import Bulk, read_bulk
 from bough.flex.nastran_cards import SOURCE, wrong
-from bough.flex.nastran_links import links_of, supported
-from bough.flex.nastran_masses import nodal_masses
+from bough.flex.nastran_elements import links_of, nodal_masses, supported
 from bough.flex.nastran_matrices import MASS, STIFFNESS, Dmig, chosen_set, read_matrices, without_idle_scalars
 from bough.flex.nastran_op2 import bulk_of_op2, read_op2
 from bough.flex.reading import Units, units as units_of
