@@ -2,8 +2,8 @@
 import numpy as np
 import pytest
 
+from bough.analyze.counted_run import TALLY, Counted, Memory
 from bough.analyze.counting import Operations, count_operations
-from bough.analyze.counting.counted_run import TALLY, Counted, Memory
 from bough.bench import cost_bench as paper
 from bough.bench.mechanisms import Mechanism
 from bough.sweeps import fields as f

@@ -340,7 +340,7 @@ class Model(LinearCalls):
         batch = self.batch(q0 if q is None else q, v0 if v is None else v)
         if not batch.single:
             raise StateError(f"q has {batch.n} rows; operations are counted for one state, give {self.nq} numbers")
-        return analyze.counting.counts.operation_counts(self, batch, self.resolve_dynamics(dynamics))
+        return analyze.counting.operation_counts(self, batch, self.resolve_dynamics(dynamics))
 
     def partition(self) -> "PartitionTable":
         """The primitive hinges and massless bodies into which the compiler split the joints; prints as a table."""

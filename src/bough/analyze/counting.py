@@ -1,4 +1,5 @@
-"""Operations of one evaluation of the accelerations of a model, counted while the sweeps run as plain Python in a separate process.
+"""Operations of one evaluation of the accelerations of a model, counted while the sweeps run as plain Python in a separate process,
+to compare with the formulas of papers.
 """
 import io
 import json
@@ -56,7 +57,7 @@ def count_operations(kernel: str, arrays: Mapping[str, np.ndarray]) -> tuple[dic
     """Operations of a kernel by part of the algorithm, and its result; `arrays` are its arguments by name."""
     packed = io.BytesIO()
     np.savez(packed, kernel=np.array(kernel), **arrays)                 # type: ignore[arg-type]
-    command = [sys.executable, "-m", "bough.analyze.counting.counted_run"]
+    command = [sys.executable, "-m", "bough.analyze.counted_run"]
     run = subprocess.run(command, input=packed.getvalue(), stdout=subprocess.PIPE, check=True,
                          env=os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
     found = json.loads(run.stdout)

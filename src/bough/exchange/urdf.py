@@ -16,7 +16,7 @@ from bough.describe.numeric import axis, spanning, word
 from bough.describe.orientation import orientation, rotation_matrix
 from bough.describe.part import all_speeds
 from bough.errors import DescriptionError, Problem
-from bough.exchange.urdf.robot import Inertial, Link, Robot, RobotJoint, Visual, branches, read_robot
+from bough.exchange.urdf_robot import Inertial, Link, Robot, RobotJoint, Visual, branches, read_robot
 
 EARTH = (0.0, 0.0, -9.81)
 LIMITS = ("ignore", "stops")
