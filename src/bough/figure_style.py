@@ -25,7 +25,8 @@ def written(figure: Saved, path: str | PathLike[str] | None) -> Saved:
     """The figure, saved if a path is given."""
     if path is not None:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path)
+        quick: dict[str, Any] = {"pil_kwargs": {"compress_level": 1}} if Path(path).suffix == ".png" else {}
+        figure.savefig(path, **quick)
     return figure
 
 

@@ -12,7 +12,7 @@ from bough.analyze.loop_rows import POSITION, SPEED, row_sizes
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.describe import CentralGravity, Joint, Mesh
-from bough.describe.parts import PARTS
+from bough.describe.parts import parts_of
 from bough.errors import StateError
 
 
@@ -46,7 +46,7 @@ def loads(model: CompiledModel) -> list[str]:
     found = [_gravity(system.gravity)]
     found += [f"{what}: {_listed(names)}" for what, names in
               (("springs", springs), ("dampers", dampers), ("joint torques", motors)) if names]
-    return found + [line for kind in PARTS for part in system.of(kind).values() if (line := part.load_line())]
+    return found + [line for part in parts_of(system) if (line := part.load_line())]
 
 
 def held(model: CompiledModel) -> list[str]:

@@ -21,7 +21,7 @@ from bough.compile.layout import Floats
 from bough.describe import Body, Joint, System
 from bough.describe.base import Description
 from bough.describe.motions import Constant, Harmonics, Move, Pieces, Polynomial, Rate, Spline, TimeTable
-from bough.describe.parts import PARTS
+from bough.describe.parts import parts_of
 from bough.errors import DescriptionError
 from bough.flex import FlexibleBody
 
@@ -207,7 +207,7 @@ def owner_of(system: System, name: str) -> Any:
             if name.startswith(prefix + ".") and of_body(body, path) is not None:
                 entry = None if path in ("tilt", *OF_MODES) else of_joint(body.joint, tokens_of(path)[:-1])
                 return body.flexible if path in OF_MODES else body if entry is None else entry.value
-    for part in (part for kind in PARTS for part in system.of(kind).values()):
+    for part in parts_of(system):
         if name.startswith(part.name + ".") and (found := lens(part, tokens_of(name[len(part.name) + 1:])[:-1])) is not None:
             return found.value
     return None
@@ -257,7 +257,7 @@ def names_of(system: System) -> list[str]:
                 prefix = kind if body.joint.n_v == 1 else f"{label}.{kind}"
                 fields += [prefix] if as_numbers(entry) is not None else [f"{prefix}.{inner}" for inner in inside(entry)]
         found += [f"{body.name}.{field}" for field in fields]
-    for part in (part for kind in PARTS for part in system.of(kind).values()):
+    for part in parts_of(system):
         found += [f"{part.name}.{inner}" for inner in inside(part)]
     return found
 

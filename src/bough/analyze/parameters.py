@@ -18,7 +18,7 @@ from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
 from bough.compile.tables import Tables
 from bough.describe import CentralGravity, System
-from bough.describe.parts import PARTS
+from bough.describe.parts import parts_of
 from bough.errors import StateError, similar
 
 STENCIL = ((-2, 1.0/12.0), (-1, -2.0/3.0), (1, 2.0/3.0), (2, -1.0/12.0))       # f' h, exact for polynomials of degree 4
@@ -104,12 +104,11 @@ def _whole(system: System, name: str) -> Parameter:
         for prefix in sorted({body.name, body.joint.name or body.name}):
             if name.startswith(prefix + ".") and (found := routes.of_body(body, name[len(prefix) + 1:])) is not None:
                 return _described(system, "bodies", body.name, name, found)
-    for kind in PARTS:
-        for part in system.of(kind).values():
-            if name.startswith(part.name + "."):
-                found = routes.lens(part, routes.tokens_of(name[len(part.name) + 1:]))
-                if found is not None and as_numbers(found.value) is not None:
-                    return _described(system, kind.key, part.name, name, found)
+    for part in parts_of(system):
+        if name.startswith(part.name + "."):
+            found = routes.lens(part, routes.tokens_of(name[len(part.name) + 1:]))
+            if found is not None and as_numbers(found.value) is not None:
+                return _described(system, part.key, part.name, name, found)
     return _refuse(system, name)
 
 

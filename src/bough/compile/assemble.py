@@ -23,7 +23,7 @@ from bough.compile.signal_tables import feeds, output_places, path_hinges, place
 from bough.compile.tables import Tables
 from bough.compile.workspace_layout import WorkspaceLayout
 from bough.describe import CentralGravity, Frame, System, TimeTable
-from bough.describe.parts import PARTS
+from bough.describe.parts import parts_of
 from bough.kernels.hinges import FREE, MODAL, NODE, PRISMATIC, REVOLUTE, WELD
 from bough.kernels.lanes import Features
 from bough.sweeps import fields as f, records as r
@@ -137,7 +137,7 @@ def fill_records(system: System, parts: Partition, lay: WorkspaceLayout, inputs:
 
 def used_nodes(system: System, inputs: Sequence[InputWrench], *, every: bool) -> list[tuple[str, str]]:
     """Nodes that carry something, or every node."""
-    places: list[Any] = [place for kind in PARTS for part in system.of(kind).values() for place in part.attachments()]
+    places: list[Any] = [place for part in parts_of(system) for place in part.attachments()]
     nodes = [(place.body, place.node) for place in [*places, *inputs] if place.node is not None]
     if every:
         nodes += [(body.name, name) for body in system.bodies.values() if body.flexible for name in body.flexible.nodes.names]

@@ -8,7 +8,7 @@ from bough.compile.coordinates import holdable
 from bough.describe import CentralGravity, Loop, System
 from bough.describe.checks import reference_problems
 from bough.describe.numeric import shown
-from bough.describe.parts import PARTS, Element
+from bough.describe.parts import Element, parts_of
 from bough.errors import ModelError, StateError, listing
 from bough.model.model import Model
 from bough.progress import working
@@ -62,7 +62,7 @@ def as_model(given: Model | System) -> Model:
 
 def check_parts(system: System) -> None:
     """Run the checks of each part; places of loops and force elements must follow the deformation."""
-    for part in (part for kind in PARTS for part in system.of(kind).values()):
+    for part in parts_of(system):
         if text := part.refused(system):
             raise ModelError(text)
         if isinstance(part, Loop | Element):

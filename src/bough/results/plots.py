@@ -3,13 +3,13 @@
 from collections.abc import Callable, Container, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from bough.compile.coordinates import holdable
 from bough.errors import StateError, nearest
+from bough.figure_style import written
 from bough.flex.choices import COMPONENTS
 from bough.progress import working
 from bough.results.conservation import external_effects
@@ -44,11 +44,7 @@ def plot(report: Report, what: str = "state", path: str | PathLike[str] | None =
         sections = [_variable_rows(labeled, name, report.facts.batched) for name in names if name in labeled.variables]
     with working(f"drawing {what}"):
         figure = draw(f"{report.system.name}: {what.replace('_', ' ')}", report.time, sections, batched=report.facts.batched)
-        if path is not None:
-            Path(path).parent.mkdir(parents=True, exist_ok=True)
-            options: dict[str, Any] = {"pil_kwargs": {"compress_level": 1}} if Path(path).suffix == ".png" else {}
-            figure.savefig(path, **options)
-    return figure
+        return written(figure, path)
 
 
 def write_all(report: Report, folder: Path, prefix: str = "", skip: Container[str] = ()) -> list[Path]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 import bough
 from bough.analyze.bodies import bodies_in
 from bough.analyze.equations_of_motion import mass_matrices
-from bough.analyze.linear.linear_system import LinearSystem
+from bough.analyze.linear.linear_system import Complexes, LinearSystem
 from bough.analyze.linear.linearization import orbital_rate
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     import xarray
     from matplotlib.figure import Figure
 
-Complexes = NDArray[np.complex128]
 ZERO = 1e-7                 # relative to the largest eigenvalue: smaller ones are zero to rounding
 ORBIT_ZERO = 1e-5           # relative to the orbital rate: the extent of a body changes its orbit by less than the square
 CHAINED = 1e-9              # relative to the lengths of both: w x of a defective mode, which has no residue

@@ -1,7 +1,7 @@
 """The kinds of parts that a system has besides bodies, one file each: description, checks, compiled numbers, records, summaries and
 drawing side by side."""
 
-from bough.describe.part import Part
+from bough.describe.part import Part, SystemView
 from bough.describe.parts.buoyancy import Buoyancy
 from bough.describe.parts.bushing import Bushing
 from bough.describe.parts.coupling import Coupling
@@ -21,5 +21,11 @@ ELEMENTS: tuple[type[Element], ...] = (Line, Restoring, Buoyancy, Bushing)  # fo
 PARTS: tuple[type[Part], ...] = (Loop, Coupling, Wheel, Wrench, Event, Stop, Friction, Tank, *ELEMENTS, Input,
                                  Output)  # as in YAML files
 
+
+def parts_of(system: SystemView) -> list[Part]:
+    """All parts of a system besides bodies, kind by kind."""
+    return [part for kind in PARTS for part in system.of(kind).values()]
+
+
 __all__ = ["ELEMENTS", "PARTS", "Buoyancy", "Bushing", "Coupling", "Element", "Event", "Friction", "Input", "Line", "Loop",
-           "Output", "Part", "Restoring", "Stop", "Tank", "Wheel", "Wrench"]
+           "Output", "Part", "Restoring", "Stop", "Tank", "Wheel", "Wrench", "parts_of"]
