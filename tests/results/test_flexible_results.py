@@ -12,7 +12,7 @@ import bough
 import bough.results.evaluation
 from bough.describe.settings import Quantity
 from bough.flex.flexible_body import displacements, rotations
-from bough.results.conservation import external_effects, nonconservative_effects
+from bough.results.audit import external_effects, nonconservative_effects
 from bough.results.panels import MOST_CURVES, groups
 from bough.results.quantities import RECORDS
 from bough.results.recorded_parts import outermost

@@ -12,7 +12,7 @@ import bough.results.quantities
 import bough.results.singular
 from bough.files import examples
 from bough.results import singular
-from bough.results.conservation import external_effects, nonconservative_effects
+from bough.results.audit import external_effects, nonconservative_effects
 from bough.results.panels import MOST_ROWS
 from bough.results.quantities import RECORDS
 from tests.support.result_runs import pendulum

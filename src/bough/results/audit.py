@@ -5,7 +5,6 @@ over the run the change of energy must equal the work of all loads; systems with
 closed. Work that is not integrated in the steps (of dampers, motors, drives) is integrated over the samples; its error is estimated
 from half of them [B 97].
 """
-
 from __future__ import annotations
 
 import hashlib
@@ -21,10 +20,13 @@ import numpy as np
 
 from bough import __version__
 from bough.analyze.balance import SHARE, States, balance
+from bough.analyze.deformed_masses import linearized
+from bough.compile.coordinates import holdable
 from bough.compile.kernel_calls import evaluating
+from bough.describe import CentralGravity, System
+from bough.describe.parts import parts_of
 from bough.errors import BoughError
 from bough.integrate.trajectory import Trajectory
-from bough.results.conservation import external_effects, nonconservative_effects
 from bough.results.evaluation import chunks, segments
 from bough.results.part_values import whole_angular_momentum, whole_linear_momentum
 from bough.results.recorded_parts import Array
@@ -283,3 +285,32 @@ def versions(*packages: str) -> dict[str, str]:
         with suppress(PackageNotFoundError):
             found[name] = version(name)
     return found
+
+
+# ---- effects that change energy or momenta of a system; without them, a drift is an error of the integration ---------------
+def nonconservative_effects(system: System, *, controlled: bool) -> list[str]:
+    """Effects that do work on the system or dissipate energy; empty if its energy is conserved."""
+    found = [effect for body in system.bodies.values() for effect in body.joint.nonconservative_effects()]
+    found += [effect for part in parts_of(system) for effect in part.nonconservative_effects()]
+    others = {
+        "modal damping": any(body.flexible is not None and body.flexible.D.any() for body in system.bodies.values()),
+        "linearized flexible bodies": linearized(system),
+        "prescribed motion": any(coordinate.motions for coordinate in holdable(system).values()),
+        "a controller": controlled,
+    }
+    return list(dict.fromkeys(found + [effect for effect, present in others.items() if present]))
+
+
+def external_effects(system: System, *, base_pushed: bool) -> list[str]:
+    """External effects, and approximations of the motion; empty if the momenta are conserved."""
+    roots = [body.joint for body in system.bodies.values() if body.parent is None]
+    found = {
+        "a fixed base": any(joint.kind != "free" for joint in roots),
+        "gravity": isinstance(system.gravity, CentralGravity) or any(system.gravity),
+        "a base that is held": any(system.bodies[coordinate.body].parent is None for coordinate in holdable(system).values()),
+        "a force between base and world": any(joint.nonconservative_effects() or any(joint.stiffness or ()) for joint in roots),
+        **{effect: True for part in parts_of(system) for effect in part.external_effects()},
+        "a controller": base_pushed,
+        "linearized flexible bodies": linearized(system),
+    }
+    return [cause for cause, present in found.items() if present]

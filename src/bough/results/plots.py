@@ -12,7 +12,7 @@ from bough.errors import StateError, nearest
 from bough.figure_style import written
 from bough.flex.choices import COMPONENTS
 from bough.progress import working
-from bough.results.conservation import external_effects
+from bough.results.audit import external_effects
 from bough.results.dataset import Labeled, entry_units
 from bough.results.panels import MOST_CURVES, Group, Panel, PanelRow, draw, groups
 from bough.results.quantities import QUANTITIES, RECORD_OF, RECORDS, constrained_by_loops, missing

@@ -7,7 +7,7 @@ import numpy as np
 from bough.describe import CentralGravity
 from bough.describe.parts import ELEMENTS, Element
 from bough.flex.flexible_body import displacements
-from bough.results.conservation import external_effects, nonconservative_effects
+from bough.results.audit import external_effects, nonconservative_effects
 from bough.results.dataset import entry_units
 from bough.results.quantities import constrained_by_loops, coupled_names
 from bough.results.recorded_parts import Array, along, flexible_bodies, modal_coordinates, outermost, recoveries
