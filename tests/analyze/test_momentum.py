@@ -66,7 +66,7 @@ def test_rates_are_those_of_the_sums():
                           for row, time in zip(rows, (t - h, t, t + h), strict=True))
     for value, rate in (("P", "P_dot"), ("Q", "Q_dot")):
         difference = (getattr(after, value) - getattr(before, value))/(2*h)
-        assert_same(getattr(now, rate), difference, differences(h, rate=10.0))
+        assert_same(getattr(now, rate), difference, differences(h, rate=10.0))           # 10^2 at order two
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -6,7 +6,7 @@ from scipy.special import ellipj, ellipk
 import bough
 from bough.integrate import integrate
 from tests.support.small_systems import energy, floating_arm, pendulum, split, start_of
-from tests.support.tolerance import FORMULA, STEPPED, SWEEP, adaptive, oscillation, rounding
+from tests.support.tolerance import FORMULA, STEPPED, SWEEP, adaptive, oscillation, refined, rounding
 
 
 def test_pendulum_follows_the_elliptic_functions():
@@ -80,7 +80,7 @@ def test_dense_dynamics_gives_the_same_trajectory():
     q, v = start_of(model)
     for options in ({"dt": 1e-3}, {"method": "dopri5"}):
         runs = [integrate(model, q0=q, v0=v, until=0.5, dynamics=d, **options).x for d in ("order-n", "dense")]
-        np.testing.assert_allclose(runs[0], runs[1], atol=1e-10)
+        np.testing.assert_allclose(runs[0], runs[1], rtol=0, atol=STEPPED*np.abs(runs[1]).max())
 
 
 def test_jumping_table_keeps_the_order():
@@ -143,11 +143,14 @@ def test_orbit_and_attitude_together_keep_energy_and_angular_momentum():
     angular = seen.momentum[:, :3] + 110.0*np.cross(orbit[:, :3], orbit[:, 3:])
     assert np.ptp(total)/abs(total[0]) < STEPPED
     assert np.abs(angular - angular[0]).max()/np.linalg.norm(angular[0]) < STEPPED
-    assert np.abs(seen.center_of_mass).max() < 1e-8
+    coarse = integrate(model, until=600.0, dt=1.0, sample_rate=0.1).x[0]
+    left = [np.abs(model.center_of_mass(x[:, :model.nq])).max() for x in (coarse, run.x[0])]
+    assert left[1] < refined(left[0])
 
 
 def test_gravity_gradient_libration_has_its_period():
-    """Small pitch of a slender satellite in a circular orbit: w = n sqrt(3 (Ix - Iz)/Iy) about the orbit normal y."""
+    """Small pitch of a slender satellite in a circular orbit: w = n sqrt(3 (Ix - Iz)/Iy) about the orbit normal y; a swing by a is
+    slower by a^2/4, as sin(2 a)/2 is less than a."""
     mu, a = 3.986e14, 7.0e6
     n = np.sqrt(mu/a**3)
     inertia = np.array([100.0, 110.0, 20.0])
@@ -158,4 +161,5 @@ def test_gravity_gradient_libration_has_its_period():
     run = integrate(model, until=3*2*np.pi/w, dt=1.0, sample_rate=0.05)
     quaternion, orbit = run.x[0, :, 3:7], run.x[0, :, -6:]
     pitch = np.unwrap(2*np.arctan2(quaternion[:, 1], quaternion[:, 3])) - np.unwrap(np.arctan2(orbit[:, 0], orbit[:, 2]))
-    np.testing.assert_allclose(pitch, 0.001*n/w*np.sin(w*run.t), atol=1e-3*0.001*n/w)
+    size = 0.001*n/w
+    np.testing.assert_allclose(pitch, size*np.sin(w*(1 - size**2/4)*run.t), rtol=0, atol=size**3)       # its third harmonic

@@ -11,7 +11,7 @@ import pytest
 import bough
 from bough import Attach, Close, Condition, Detach, Frame, Open
 from bough.errors import DescriptionError, ModelError, SimulationError
-from tests.support.tolerance import CANCELLING, CLOSED, EVENT, STEPPED, SWEEP
+from tests.support.tolerance import CANCELLING, CLOSED, EVENT, STEPPED, SWEEP, summed
 
 RUN = {"until": 1.0, "dt": 1e-3, "record": ["state", "energy", "momentum", "loops"], "sample_rate": 100}
 
@@ -134,7 +134,7 @@ def test_two_chains_keep_their_momenta(flexible):
     result = bough.simulate(s, **RUN)
     kept = momentum(result)
     size = np.linalg.norm(kept[0])
-    np.testing.assert_allclose(kept, np.broadcast_to(kept[0], kept.shape), atol=2e-12*max(size, 120.0*0.4))
+    np.testing.assert_allclose(kept, np.broadcast_to(kept[0], kept.shape), atol=STEPPED*max(size, 120.0*0.4))
     (event,) = result.events
     assert event.jump.energy_lost > 0.0
     if flexible:
@@ -485,7 +485,7 @@ def test_capture_in_orbit_keeps_the_orbit():
     names = [name for name in result.data if "orbit" in name]
     assert names
     for name in names:                                                  # internal impulses do not move the mass center
-        np.testing.assert_allclose(result.data[name].values, other.data[name].values, rtol=1e-11, atol=STEPPED)
+        np.testing.assert_allclose(result.data[name].values, other.data[name].values, rtol=STEPPED, atol=STEPPED)
 
 
 @pytest.mark.parametrize(("action", "said"), [
@@ -581,7 +581,7 @@ def test_mounted_and_looped_forms_agree(make, options, monkeypatch):
     assert found[-1]
     for name in ("q", "v", "constraint_force"):
         one, other = mounted.data[name].values, looped.data[name].values
-        np.testing.assert_allclose(one, other, atol=1e-10*max(1.0, np.nanmax(np.abs(other))))
+        np.testing.assert_allclose(one, other, atol=STEPPED*max(1.0, np.nanmax(np.abs(other))))
     assert not np.array_equal(mounted.data.v.values[-1], looped.data.v.values[-1])            # they are computed differently
 
 
@@ -639,7 +639,8 @@ def test_a_compliant_capture_keeps_momenta_and_needs_hardly_an_impulse():
     result = bough.simulate(compliant(), until=30.0, dt=0.005, record=["state", "momentum", "elements", "energy"], sample_rate=10)
     assert [event.name for event in result.events] == ["soft", "firm", "rigid"]
     kept = momentum(result)
-    np.testing.assert_allclose(kept, np.broadcast_to(kept[0], kept.shape), atol=1e-11*np.linalg.norm(kept[0]))
+    rounded = summed(2*6000)*np.linalg.norm(kept[0])                    # positions and speeds, at each step
+    np.testing.assert_allclose(kept, np.broadcast_to(kept[0], kept.shape), rtol=0, atol=rounded)
     pull = np.linalg.norm(result.data.bushing_force.values[:, 0, 3:], axis=1)
     assert (pull[:90] == 0.0).all()                                     # it waits
     assert 1.0 < pull.max() < 50.0                                      # an impulse of 3.3 N s in a second or so
@@ -664,8 +665,8 @@ def test_pulling_a_second_loop_keeps_momenta():
     s.event("latch", at=0.6, do=[Attach(port, "target", bough.Spherical(), pose="nominal", gap=1.0)])
     result = bough.simulate(s, **RUN)
     kept = momentum(result)
-    np.testing.assert_allclose(kept, np.broadcast_to(kept[0], kept.shape), atol=1e-11*np.linalg.norm(kept[0]))
-    assert np.nanmax(result.data.loop_gap.values) < 1e-11
+    np.testing.assert_allclose(kept, np.broadcast_to(kept[0], kept.shape), atol=STEPPED*np.linalg.norm(kept[0]))
+    assert np.nanmax(result.data.loop_gap.values) < CLOSED
     assert set(result.events[-1].jump.impulses) == {f"latch.{part}" for part in ("mx", "my", "mz", "fx", "fy", "fz")}
 
 

@@ -7,6 +7,12 @@ from tests.support.tolerance import CANCELLING, EVENT, STEPPED, SWEEP
 from tests.sweeps.test_tanks import feed_system, rocket
 
 
+def simpson(x):
+    """Of rk4, relative to v = u ln(m0/m1): it integrates c u/m as Simpson's rule does, so leaves h^4/2880 of the fourth slope,
+    24 c^5 u/m^5: x^4/120 with x = c h/m, the share that a step takes of the least mass; and rounding."""
+    return x**4/120 + STEPPED
+
+
 @pytest.mark.parametrize("options", [{"dt": 0.3}, {"method": "dopri5"}, {"method": "imex4", "dt": 0.1}, {"method": "imex43"}])
 def test_flow_and_thrust_end_with_the_propellant(options):
     """At m/c = 50/7 s, to the rounding of the time; from then on it coasts, with v = u ln(m0/m1): nothing is singular at zero."""
@@ -17,7 +23,7 @@ def test_flow_and_thrust_end_with_the_propellant(options):
     assert not result.data.tank_thrust.values[-1, 0]
     after = result.data.v.values[result.time > 7.2, 2]
     assert np.ptp(after) < STEPPED*np.abs(after).max()
-    assert after[0] == pytest.approx(3000*np.log(1.5), rel=2e-9)     # of rk4 at 0.3 s
+    assert after[0] == pytest.approx(3000*np.log(1.5), rel=simpson(7.0*0.3/100.0))
 
 
 def test_tanks_of_one_engine_stop_together_at_what_remains():
@@ -60,7 +66,7 @@ def test_an_input_opens_the_valve_and_runs_go_on_elsewhere(tmp_path):
     assert simulator.state.tanks == pytest.approx([40.0])
     simulator.advance(until=30.0)
     assert [event.name for event in simulator.result().events] == ["lox"]
-    assert simulator.result().data.v.values[-1, 2] == pytest.approx(3000*np.log(1.5), rel=1e-9)
+    assert simulator.result().data.v.values[-1, 2] == pytest.approx(3000*np.log(1.5), rel=simpson(2.0*0.1/100.0))  # 2 kg/s
     simulator.reset()
     simulator.u["valve"] = -1.0
     with pytest.raises(bough.SimulationError, match="the flow of tank 'lox' is -1 kg/s, and nothing flows back"):
@@ -96,7 +102,7 @@ def test_the_end_at_the_end_of_a_step(mass):
     result = bough.simulate(s.compile(), until=9.0, dt=0.05, sample_rate=10, tanks0=[mass])
     assert [(event.time, event.what) for event in result.events] == [(pytest.approx(mass/5.0, abs=EVENT), "is empty")]
     assert result.data.tank_mass.values[-1] == 0.0
-    assert result.data.v.values[-1, 0] == pytest.approx(3000.0*np.log1p(mass/100.0), rel=1e-8)
+    assert result.data.v.values[-1, 0] == pytest.approx(3000.0*np.log1p(mass/100.0), rel=simpson(5.0*0.05/100.0))  # 5 kg/s
 
 
 def drop_tank(**tank):
@@ -113,11 +119,11 @@ def test_a_tank_that_is_let_go_feeds_no_more():
     s.event("drop", at=0.5, do=[bough.Detach("lox")])
     result = bough.simulate(s, until=1.0, dt=0.01, record=["state", "tanks", "exhaust", "momentum", "energy"])
     assert "detaches lox, and lox cannot feed" in str(result)
-    assert result.data.tank_mass.values[-1, 0] == pytest.approx(4.5, abs=1e-12)
+    assert result.data.tank_mass.values[-1, 0] == pytest.approx(4.5, abs=5.0*STEPPED)
     assert not result.data.tank_thrust.values[-1].any()
     assert result.audit.line == "fine"
     linear = result.data.linear_momentum.values[51:]
-    np.testing.assert_allclose(linear, np.broadcast_to(linear[0], linear.shape), atol=1e-12*np.linalg.norm(linear[0]))
+    np.testing.assert_allclose(linear, np.broadcast_to(linear[0], linear.shape), atol=STEPPED*np.linalg.norm(linear[0]))
 
 
 def test_tanks_that_cannot_be_let_go():

@@ -5,7 +5,8 @@ from scipy.integrate import solve_ivp
 
 import bough
 from bough.errors import DescriptionError, ModelError, SimulationError, StateError
-from tests.support.tolerance import CANCELLING, EVENT, PRODUCTS, STEPPED, SWEEP
+from tests.support.compare import solved
+from tests.support.tolerance import CANCELLING, EVENT, PRODUCTS, STEPPED, SWEEP, adaptive, truncated
 
 G = 9.81
 
@@ -91,11 +92,13 @@ def test_implicit_methods_find_sticking_inside_steps_that_do_not_resolve_a_sprin
     result = bough.simulate(s.compile(), until=5.0, sample_rate=100, progress=False, **options)
     events = result.trajectory.events[0]
     times, w, D = np.array([event.time for event in events]), np.sqrt(k/sum(masses)), static - coulomb
+    off = 2*(w*5e-3)**2/12                                              # of imex2, in phase and in amplitude
     slip = (2*np.pi - 2*np.arctan(D/(sum(masses)*w*V)))/w
     assert [event.what.split(":")[0] for event in events[:4]] == ["slips forward", "sticks"]*2
-    assert times[0] == pytest.approx(static/(k*V), abs=1e-4)
-    np.testing.assert_allclose(times[1::2] - times[0::2][:len(times[1::2])], slip, rtol=1e-3)
-    np.testing.assert_allclose(np.diff(times[0::2]), slip + 2*D/(k*V), rtol=1e-3)
+    late = static/V/1e7 - 300.0*k/1e7**2                                # the stiff spring's stretch, to which its damper adds
+    assert times[0] == pytest.approx(static/(k*V) + late, abs=options.get("rtol", EVENT + STEPPED))
+    np.testing.assert_allclose(times[1::2] - times[0::2][:len(times[1::2])], slip, rtol=off)
+    np.testing.assert_allclose(np.diff(times[0::2]), slip + 2*D/(k*V), rtol=off)
     sticks = result.data.friction_sticks.values[:, 0] == 1
     assert sticks.sum() > 100
     assert not result.data.v.sel(v_name="load.x").values[sticks].any()
@@ -107,13 +110,13 @@ def test_implicit_methods_take_the_drag_of_smooth_friction_at_the_end_of_a_stage
     load, speed = 2.0*G*np.sin(0.3), 1e-2
     model = slope(0.3, coulomb=1.1*load, law="regularized", speed=speed).compile()
     dt, exact = 20*2.78*2.0*speed/(1.1*load), speed/1.1/np.sqrt(1 - 1/1.21)
-    for method, close in (("imex2", 0.01), ("imex4", 1e-3)):
-        creep = bough.simulate(model, until=60*dt, dt=dt, method=method, sample_rate=1/dt, progress=False).data.v.values[-10:, 0]
-        np.testing.assert_allclose(creep, exact, rtol=close)
+    for method in ("imex2", "imex4"):
+        creep = bough.simulate(model, until=200*dt, dt=dt, method=method, sample_rate=1/dt, progress=False).data.v.values[-10:, 0]
+        np.testing.assert_allclose(creep, exact, rtol=10*CANCELLING)    # rounding of the load, 1/(1 - r^2) times
         thick = slope(0.3, viscous=200.0/dt).compile()
         slowed = bough.simulate(thick, v0=[1.0], until=40*dt, dt=dt, method=method, sample_rate=1/dt, progress=False)
         v = slowed.data.v.values[-5:, 0]
-        np.testing.assert_allclose(v, load*dt/200.0, rtol=1e-6)
+        np.testing.assert_allclose(v, load*dt/200.0, rtol=SWEEP)
     wild = bough.simulate(model, until=60*dt, dt=dt, sample_rate=1/dt, progress=False).data.v.values[-10:, 0]
     assert np.abs(wild - exact).max() > 0.5*exact
 
@@ -129,11 +132,13 @@ def test_an_arm_under_a_controller_hunts_as_scipy_says():
     s.input("motor", coordinate="link")
     s.output("angle", coordinate="link.rz")
     s.output("rate", rate="link.rz")
-    run = bough.simulate(s.compile(), until=6.0, dt=1e-3, sample_rate=100, laws=[pid(gains, goal)])
+    coarse, run = (bough.simulate(s.compile(), until=6.0, dt=dt, sample_rate=100, laws=[pid(gains, goal)]) for dt in (2e-3, 1e-3))
     q, modes = reference(J, gains, goal, law, run.data.time.values)
-    np.testing.assert_allclose(run.data.q[:, 0], q, atol=2e-7)
-    times = [event.time for event in run.trajectory.events[0]]
-    np.testing.assert_allclose(times, modes, atol=1e-6)
+    theirs = adaptive(1e-11, 6*100)                                    # of SciPy's steps, not more than a hundred a second
+    ours = truncated(coarse.data.q[:, 0], run.data.q[:, 0])             # rk4, dt halved
+    np.testing.assert_allclose(run.data.q[:, 0], q, rtol=0, atol=ours + theirs)
+    before, times = ([event.time for event in each.trajectory.events[0]] for each in (coarse, run))
+    np.testing.assert_allclose(times, modes, rtol=0, atol=truncated(before, times) + theirs)
     assert len(times) >= 3                                              # it sticks, breaks away, and sticks again
 
 
@@ -206,8 +211,8 @@ def test_load_dependent_friction_of_a_pendulum_and_of_a_sled():
     q, v, a = (result.data[name].values[:, 0] for name in ("q", "v", "a"))
     radial, across = m*(v**2 + G*np.cos(q)), m*(a + G*np.sin(q))        # along the rod, and across it: com 1 m from the pin
     torque = -mu*r*np.hypot(radial, across)*np.sign(v)
-    np.testing.assert_allclose((m + 0.02)*a, torque - m*G*np.sin(q), rtol=1e-10)
-    np.testing.assert_allclose(result.data.friction_force[:, 0], torque, rtol=1e-9)
+    np.testing.assert_allclose((m + 0.02)*a, torque - m*G*np.sin(q), rtol=CANCELLING)
+    np.testing.assert_allclose(result.data.friction_force[:, 0], torque, rtol=CANCELLING)
 
 
 def test_wheels_coast_down():
@@ -234,8 +239,8 @@ def test_wheels_coast_down():
     s.friction("bearing", "rw", coulomb=c, stiffness=0.3, law="dahl")            # and at its limit it is Coulomb's
     result = bough.simulate(s.compile(), wheels0=[2.0], until=1.0, dt=1e-3, sample_rate=20,
                             record=["state", "wheels", "friction", "acceleration"])
-    np.testing.assert_allclose(result.data.friction_force[-5:, 0], -c, rtol=1e-9)
-    np.testing.assert_allclose(np.diff(result.data.wheel_speed[-5:, 0])*20, -c/reduced, rtol=1e-6)
+    np.testing.assert_allclose(result.data.friction_force[-5:, 0], -c, rtol=STEPPED)
+    np.testing.assert_allclose(np.diff(result.data.wheel_speed[-5:, 0])*20, -c/reduced, rtol=0, atol=20*2.0*STEPPED)
 
 
 def basilisk(w, static, coulomb, stribeck, viscous):
@@ -281,8 +286,8 @@ def test_friction_holds_against_loops_and_couplings():
     model = held.compile()
     drive = model.drive_forces(result.data.q.values[-1], np.zeros(model.nv))["motor.ry"]
     assert abs(drive) > 0.1
-    np.testing.assert_allclose(result.trajectory.friction[0, -1, 0, 0], drive, rtol=1e-9)
-    np.testing.assert_allclose(result.data.friction_force[-1], drive, rtol=1e-9)
+    np.testing.assert_allclose(result.trajectory.friction[0, -1, 0, 0], drive, rtol=CANCELLING)
+    np.testing.assert_allclose(result.data.friction_force[-1], drive, rtol=CANCELLING)
     weak = s.copy()
     weak.frictions.clear()
     weak.friction("brake", "motor", coulomb=0.9*abs(drive))
@@ -330,8 +335,8 @@ def test_bounces_that_follow_each_other_ever_faster_end_in_touch(options):
     fall, last = np.sqrt(2*0.1/(5.0*(1/2 + 1/3))), found.trajectory.events[0][-1]
     assert last.what == "touches"
     assert last.time == pytest.approx(3*fall, abs=1e-6)                 # the flights left out are of 1e-6 m/s and slower
-    assert found.data.q.values[-1] @ [1.0, -1.0] == pytest.approx(0.1, abs=1e-9)
-    np.testing.assert_allclose(found.data.v.values @ [2.0, 3.0], 0.0, atol=1e-12)
+    assert found.data.q.values[-1] @ [1.0, -1.0] == pytest.approx(0.1, abs=STEPPED)
+    np.testing.assert_allclose(found.data.v.values @ [2.0, 3.0], 0.0, atol=STEPPED)
 
 
 def test_backlash_impacts_keep_momentum():
@@ -483,7 +488,7 @@ def test_implicit_gearboxes_with_given_motion_and_play():
     assert errors[1] < 1e-4
     assert errors[1] < errors[0]/2
     batch = bough.simulate(model, q0=np.tile(model.q0, (4, 1)), until=0.5, dt=2e-4, method="imex4", sample_rate=20, progress=False)
-    np.testing.assert_allclose(batch.data.q.values[2], found[0], rtol=0, atol=1e-9*np.abs(fine).max())
+    np.testing.assert_allclose(batch.data.q.values[2], found[0], rtol=0, atol=STEPPED*np.abs(fine).max())     # lanes round
 
 
 # ---- what is refused ------------------------------------------------------------------------------------------------------
@@ -541,4 +546,4 @@ def test_calls_with_friction_or_springs_between_joints_know_gravity_and_elastic_
         np.testing.assert_allclose(model.reactions(q, v, a), plain.reactions(q, v, a), rtol=CANCELLING, atol=CANCELLING)
         moving = v + np.array([0.1, 0, 0, 0])
         back = model.forward_dynamics(q, moving, model.inverse_dynamics(q, moving, a))
-        np.testing.assert_allclose(back, a, rtol=1e-9)
+        np.testing.assert_allclose(back, a, rtol=solved(plain, q))       # by M of the bent arm

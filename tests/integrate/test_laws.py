@@ -5,8 +5,9 @@ from scipy.integrate import solve_ivp
 
 import bough
 from bough.errors import SimulationError, StateError
+from tests.support.compare import assert_same
 from tests.support.stepped import latched_pendulum
-from tests.support.tolerance import CANCELLING, PRODUCTS, STEPPED, SWEEP
+from tests.support.tolerance import CANCELLING, PRODUCTS, STEPPED, SWEEP, oscillation
 
 METHODS = {"rk4": ({"dt": 1e-3}, 1e-8), "euler-cromer": ({"dt": 1e-4}, 1e-3), "dopri5": ({}, 1e-8), "imex4": ({"dt": 1e-3}, 1e-8),
            "radau": ({"rtol": 1e-9, "atol": 1e-11}, 1e-7)}                  # options; how far from the exact solution at t = 1
@@ -49,7 +50,7 @@ def test_what_a_law_gives_acts_a_delay_later_and_is_held(options, delay):
     v = speed(run(rotor(), [ramp], **options))
     starts = np.arange(10)*period
     assert np.allclose(asked, starts, atol=STEPPED)
-    assert v == pytest.approx(np.sum((1.0 + starts)*np.clip(1.0 - delay - starts, 0.0, period)), rel=1e-9)
+    assert v == pytest.approx(np.sum((1.0 + starts)*np.clip(1.0 - delay - starts, 0.0, period)), rel=STEPPED)
 
 
 def test_laws_have_periods_and_states_of_their_own_and_add_up():
@@ -263,8 +264,8 @@ def test_lanes_are_as_single_runs(crane_motion):
     batch = run(model, [crane_law], q0=q0, until=0.2, dt=1e-3)
     for i in range(5):
         one = run(model, [crane_law], q0=q0[i], until=0.2, dt=1e-3)
-        assert np.allclose(one.data.q.values, batch.data.q.values[i], rtol=1e-11, atol=SWEEP)
-        assert np.allclose(one.data.inputs.values, batch.data.inputs.values[i], rtol=1e-9, atol=1e-11)
+        assert np.allclose(one.data.q.values, batch.data.q.values[i], rtol=STEPPED, atol=STEPPED)
+        assert_same(one.data.inputs.values, batch.data.inputs.values[i], STEPPED)
 
 
 @pytest.fixture(scope="module")
@@ -311,7 +312,7 @@ def test_a_flexible_beam_bounces_on_a_penalty_contact():
         passes = np.count_nonzero(np.diff(depth > 0.0))
         assert passes > 1
         assert 0.01 < depth.max() < 0.1                                 # a real contact, which stays shallow
-        assert np.allclose(data.inputs.sel(input="ground").values, 2000.0*depth, rtol=1e-9, atol=1e-9)
+        assert np.allclose(data.inputs.sel(input="ground").values, 2000.0*depth, rtol=0, atol=2000.0*PRODUCTS)
         assert np.abs(energy + 1000.0*depth**2 - energy[0]).max() < passes*2000.0*(v*dt)**2
 
 
@@ -349,7 +350,7 @@ def test_a_sampled_law_sees_what_the_result_shows(options):
     shown = result.data.outputs.values[..., 1:]
     shown = shown if shown.ndim == 3 else shown[None]
     rows = np.stack(seen) if len(seen[0]) == len(shown) else np.reshape(seen, (len(shown), -1, 9)).swapaxes(0, 1)
-    assert np.allclose(rows[:10], shown[:, :10].swapaxes(0, 1), rtol=1e-8, atol=1e-8)
+    assert np.allclose(rows[:10], shown[:, :10].swapaxes(0, 1), rtol=CANCELLING, atol=CANCELLING)
     sim = bough.Simulator(s, dt=1e-3, laws=laws[:-1], **{key: value for key, value in options.items() if key == "parameters"})
     sim.advance(0.9)
     assert np.allclose(sim.y["felt"], shown[:, 9, :3].reshape(np.shape(sim.y["felt"])), rtol=1e-6, atol=1e-6)
@@ -361,7 +362,8 @@ def test_inputs_of_a_simulator_are_those_of_compiled_laws_now(step):
     sim = bough.Simulator(rotor(), dt=0.01, laws=[damp])
     step(sim)
     assert sim.u["motor"] == pytest.approx(1.0 - sim.y["rate"], rel=CANCELLING)
-    assert sim.u["motor"] == pytest.approx(np.exp(-sim.t), rel=1e-8)
+    error = oscillation("rk4", 1.0, 0.01, sim.t)*np.exp(0.01)            # of a step, beside what has decayed in it
+    assert sim.u["motor"] == pytest.approx(np.exp(-sim.t), rel=error)
 
 
 def test_adaptive_steps_record_what_compiled_laws_give():
@@ -463,7 +465,7 @@ def test_a_law_that_fails_in_mid_run_keeps_what_was_recorded(failing, how, tmp_p
         ways[how]()
     kept = caught.value.result.data
     assert kept.time.values[-1] == pytest.approx(0.5)
-    assert np.allclose(kept.v.values[:, 0], kept.time.values, rtol=1e-9)
+    assert np.allclose(kept.v.values[:, 0], kept.time.values, rtol=STEPPED)
 
 
 def test_a_compiled_law_that_fails_in_mid_run_keeps_what_was_recorded():

@@ -8,7 +8,7 @@ from bough.integrate import integrate
 from tests.support.event_runs import parts, satellite
 from tests.support.held_systems import with_joints, with_motions
 from tests.support.mechanisms import four_bar
-from tests.support.tolerance import CANCELLING, FORMULA, SWEEP
+from tests.support.tolerance import CANCELLING, FORMULA, STEPPED, SWEEP, refined
 
 MOTIONS = {"rate": Rate(0.3, start=0.1), "polynomial": Polynomial([0.1, 0.2, -0.3, 0.4]),
            "harmonics": Harmonics([(0.2, 3.0, 0.4), (0.05, 11.0, 1.0)], mean=0.3), "move": Move(0.8, begin=0.13, duration=0.5),
@@ -45,7 +45,9 @@ def test_drives_do_the_work_that_energy_gains(name):
     r = integrate(model, until=1.0, dt=1e-3, sample_rate=1000)
     q, v, wheels = parts(model, r.x[0])
     momentum, energy = model.momentum(q, v, wheels=wheels), model.kinetic_energy(q, v, wheels=wheels)
-    np.testing.assert_allclose(momentum, np.tile(momentum[0], (len(momentum), 1)), rtol=0, atol=1e-10*np.abs(momentum).max())
+    coarse = parts(model, integrate(model, until=1.0, dt=2e-3, sample_rate=500).x[0])
+    lost = [np.ptp(each, axis=0).max() for each in (model.momentum(*coarse[:2], wheels=coarse[2]), momentum)]
+    assert lost[1] < refined(lost[0]) + STEPPED*np.abs(momentum).max()
     forces = model.drive_forces(q, v, t=r.t, wheels=wheels)
     power = sum(force*v[:, model.names.v.index(entry)] for entry, force in forces.items())
     gained = np.concatenate([[0.0], np.cumsum((power[1:] + power[:-1])/2)*1e-3])

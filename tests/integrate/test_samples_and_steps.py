@@ -6,7 +6,7 @@ import bough
 from bough.integrate import compiled_steps, integrate
 from tests.support.closed_loops import closed
 from tests.support.small_systems import floating_arm, pendulum, start_of
-from tests.support.tolerance import PRODUCTS, STEPPED
+from tests.support.tolerance import CLOSED, PRODUCTS, STEPPED
 
 
 @pytest.mark.parametrize("method", ["rk4", "euler-cromer"])
@@ -44,7 +44,7 @@ def test_loops_are_closed_at_samples_inside_steps():
         options = {"method": method} if method == "dopri5" else {"method": method, "dt": 0.01}
         run = integrate(model, q0=q[0], v0=v[0], until=0.5, sample_rate=73, **options)
         gaps = model.loop_gaps(run.state.q[0])
-        assert max(np.abs(gap).max() for gap in gaps.values()) < 1e-8
+        assert max(np.abs(gap).max() for gap in gaps.values()) < CLOSED
 
 
 def test_breaks_shorten_one_step_only():

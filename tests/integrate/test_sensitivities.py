@@ -92,7 +92,7 @@ def test_closed_form():
     s.body("cart", joint=bough.Prismatic("x", stiffness=4.0), mass=1.0)
     found = bough.sensitivities(s.compile(), [1.0], [0.0], until=1.0, dt=0.005, parameters=["cart.stiffness"], by=["q0"], every=40)
     t = found.t
-    error = oscillation("rk4", 2.0, 0.005, 1.0)
+    error = oscillation("rk4", 2.0, 0.005, 1.0)                             # w = 2 rad/s, dt = 0.005 s
     np.testing.assert_allclose(found.q.dq0[:, 0, 0], np.cos(2*t), atol=error)
     np.testing.assert_allclose(found.q.dparameters["cart.stiffness"][:, 0], -t*np.sin(2*t)/4, atol=error)
     assert repr(found) == "Sensitivities of 6 samples, 0 to 1 s, of q (1), v (1) by q0, cart.stiffness"

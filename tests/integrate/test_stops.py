@@ -94,7 +94,7 @@ def test_a_jump_parts_what_it_pulls_off(method):
     r = run(s, method, sample_rate=100)
     assert [event.name for event in r.events[0]] == ["wall", "catch", "wall"]
     after = r.x[0, r.t > 0.1, 2]
-    assert np.ptp(after) < STEPPED*np.abs(after).max()
+    assert np.ptp(after) < STEPPED*np.abs(after).max()                  # nothing acts on them any more
 
 
 def test_a_stop_above_is_a_stop_below_mirrored():
@@ -111,6 +111,6 @@ def test_a_watcher_that_starts_at_zero_passes_at_once():
     row = watcher(0, 3.0, 0.5, 1.0)
     before = np.array([0.5])
     moment = find_moment(row[None], before, 1.0, 1e-3, lambda h: before + h)
-    assert 0.0 < moment <= max(1e-3*EVENT, np.spacing(1.001))
+    assert 0.0 < moment <= max(1e-3*EVENT, np.spacing(1.001))              # of a step of 1e-3 s
     assert passing(row[None], before, before + moment) == [0]
     assert passing(row[None], before + 0.1, before + 0.2) == []

@@ -45,4 +45,4 @@ def test_against_differences(function):
             u = np.zeros(2)
             function(0.0, y + sign*k*h*dy, u)
             want += sign*weight/h*u
-    np.testing.assert_allclose(found, want, rtol=differences(h, order=6))
+    np.testing.assert_allclose(found, want, rtol=differences(h, order=6))              # seven points: of sixth order

@@ -9,6 +9,7 @@ from bough.look.body_shapes import chain, drawn, inertia_part, parts_of, section
 from bough.look.buffers import Buffers
 from bough.look.scene import limb_numbers
 from tests.support.replay_pages import unpacked
+from tests.support.tolerance import CANCELLING, FORMULA
 
 
 def inertia_of(part, mass):
@@ -35,7 +36,7 @@ def test_a_solid_made_from_inertia_has_that_inertia(seed):
     part = inertia_part(3.0, (0.1, 0.2, 0.3), inertia, reach=2.0, least=1e-6)
     assert part["kind"] == ("frustum" if seed % 2 else "box")
     assert part["at"] == [0.1, 0.2, 0.3]
-    assert np.abs(inertia_of(part, 3.0) - inertia).max() < 1e-13 * np.abs(inertia).max() * 10
+    assert np.abs(inertia_of(part, 3.0) - inertia).max() < CANCELLING * np.abs(inertia).max()
 
 
 def test_principal_axes_of_the_body_stay_its_axes():
@@ -65,7 +66,7 @@ def test_rods_reach_from_joint_to_joint():
         axis = Rotation.from_quat(rod["turn"]).apply([0, 0, 1])
         ends += [np.array(rod["at"]) + sign * axis * rod["height"] / 2 for sign in (-1, 1)]
     for joint in ((0, 0, 0), (1, 0, 0.3)):
-        assert min(np.linalg.norm(np.array(joint) - end) for end in ends) < 1e-12
+        assert min(np.linalg.norm(np.array(joint) - end) for end in ends) < FORMULA
 
 
 def test_given_shapes_are_drawn_as_they_are():
@@ -104,7 +105,7 @@ def test_the_surface_of_a_solid_is_closed_and_looks_outward():
     outline = body.outline
     a, b, c = np.moveaxis(outline.position[outline.faces], 1, 0)
     volume = np.einsum("fi,fi->", a, np.cross(b, c)) / 6
-    assert volume == pytest.approx(1.0 * 0.5 * 0.1, rel=1e-12)
+    assert volume == pytest.approx(1.0 * 0.5 * 0.1, rel=FORMULA)
     edges = np.concatenate([outline.faces[:, [0, 1]], outline.faces[:, [1, 2]], outline.faces[:, [2, 0]]])
     assert len({tuple(edge) for edge in edges.tolist()}) == len(edges)         # each edge once in each direction
     assert {tuple(edge) for edge in edges.tolist()} == {tuple(edge[::-1]) for edge in edges.tolist()}

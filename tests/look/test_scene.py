@@ -11,6 +11,7 @@ from bough.look.buffers import KINDS, STEPS, Buffers, quantized
 from bough.look.frames import frame_samples, frames_of
 from tests.support.replay_pages import scene_of, unpacked
 from tests.support.result_runs import antenna_run, craft, craft_run, pendulum_batch
+from tests.support.tolerance import FORMULA
 
 EPS = np.finfo(np.float32).eps / 2          # the relative error of a float
 
@@ -37,7 +38,7 @@ def test_poses_are_those_of_the_model(folder):
         x, y, z, w = poses[:, k, 3:].T
         first_axis = np.stack([w * w + x * x - y * y - z * z, 2 * (x * y + w * z), 2 * (x * z - w * y)], axis=1)
         assert np.abs(first_axis - attitude[:, :, 0]).max() <= 8 * EPS         # four products of two rounded entries
-    assert np.abs(origin - model.center_of_mass(q)).max() < 1e-14
+    assert np.abs(origin - model.center_of_mass(q)).max() < FORMULA
 
 
 def test_far_from_the_origin_bodies_keep_their_distances():
@@ -140,7 +141,7 @@ def test_sixteen_bits_of_a_range_and_gaps():
     series = np.array([[1.0, 5.0, np.nan], [2.0, 5.0, 1e300], [-3.0, 5.0, np.inf]])
     numbers, low, step = quantized(series)
     back = np.where(numbers == 65535, np.nan, low + step * numbers)
-    assert np.abs(back[:, 0] - series[:, 0]).max() <= 0.5 * 5 / STEPS * (1 + 1e-9)
+    assert np.abs(back[:, 0] - series[:, 0]).max() <= 0.5 * 5 / STEPS + FORMULA
     assert np.array_equal(back[:, 1], series[:, 1])
     assert np.isnan(back[[0, 2], 2]).all()
 

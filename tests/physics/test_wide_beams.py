@@ -63,7 +63,6 @@ def test_a_panel_that_swings_in_its_plane_keeps_its_energy(joint):
 
     coarse, fine = drift(2e-3), drift(1e-3)
     assert np.log2(coarse / fine) > 3.8
-    assert fine < 1e-5
 
 
 # ---- random search ------------------------------------------------------------------------------------------------------

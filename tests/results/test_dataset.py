@@ -10,7 +10,7 @@ import pytest
 import bough
 from bough.results.quantities import RECORDS
 from tests.support.result_runs import craft, craft_run, pendulum_batch
-from tests.support.tolerance import CANCELLING, STEPPED, SWEEP
+from tests.support.tolerance import CANCELLING, STEPPED, SWEEP, adaptive
 
 
 def test_every_variable_says_what_it_is_and_has_its_axes():
@@ -88,7 +88,7 @@ def test_a_batch_leads_with_runs_and_carries_its_parameters():
     start = -2.0 * 9.81 * data["bob.com"].isel(axis=2).values * -np.cos(np.linspace(0.1, 0.5, 5))
     np.testing.assert_allclose(data.potential_energy.isel(time=0), start, rtol=STEPPED)
     drift = abs(data.total_energy - data.total_energy.isel(time=0)).max()
-    assert float(drift) < 1e-9
+    assert float(drift) < STEPPED*float(np.abs(data.total_energy).max())
 
 
 def test_chunks_do_not_change_the_data(monkeypatch):
@@ -126,7 +126,8 @@ def test_unknown_records_are_refused_before_the_run(record, message):
 def test_an_orbit_is_recorded_and_its_energy_kept():
     s = bough.System("moon", gravity=bough.CentralGravity(3.986e14, (7e6, 0, 0), (0, 7546, 0)))
     s.body("bus", mass=50, inertia=(8, 9, 7), joint=bough.Free(v0=(0, 0, 0, 0, 0, 1e-3)))
-    data = bough.simulate(s, until=3000, method="dopri5", sample_rate=0.1, rtol=1e-11, record=["energy"]).data
+    result = bough.simulate(s, until=3000, method="dopri5", sample_rate=0.1, rtol=1e-11, record=["energy"])
+    data = result.data
     e = abs(7546**2*7e6/3.986e14 - 1)                         # eccentricity: from r to r (1 - e)/(1 + e)
     np.testing.assert_allclose(np.linalg.norm(data.orbit_position, axis=1), 7e6, rtol=2*e)
-    assert float(abs(data.total_energy / data.total_energy[0] - 1).max()) < 1e-9
+    assert float(abs(data.total_energy / data.total_energy[0] - 1).max()) < adaptive(1e-11, result.trajectory.steps)     # its rtol

@@ -66,6 +66,32 @@ def differences(h, rate=1.0, order=2, operations=45):
     return (rate*h)**order + rounding(operations)/(rate*h)
 
 
+def quotient(h, value, slope, rate=1.0):
+    """Of a central difference quotient with steps h, absolute, of what is swept along a tree, where values and slopes are of unlike
+    size, as energies and forces are: the truncated term, (rate h)^2 of the slope, and the rounding of the value over the step."""
+    return (rate*h)**2*slope + SWEEP*value/h
+
+
+def refined(error, order=4):
+    """What is left of an error of a run by fixed steps when the steps are halved: 1/2^order in the limit. At steps that are not yet
+    small the order that is seen is lower, by less than one.
+
+    >>> refined(8.0)
+    1.0
+    """
+    return error/2**(order - 1)
+
+
+def truncated(coarse, fine, order=4):
+    """Of a run by fixed steps, or of a difference quotient, beside one with steps twice as long: an error that is `refined` by
+    halving them is at most 1/(2^(order - 1) - 1) of what the two differ by (Richardson).
+
+    >>> truncated([7.0], [14.0])
+    1.0
+    """
+    return np.abs(np.subtract(coarse, fine)).max()/(2**(order - 1) - 1)
+
+
 ERROR_CONSTANTS = {"euler-cromer": (1, 1/2), "rk4": (4, 1/120), "dopri5": (5, 1/720)}
 
 

@@ -7,7 +7,7 @@ from bough.bench.momentum_bench import turbine
 from tests.support.compare import assert_same, solving
 from tests.support.given_motion import BASES, EULER, given_system, states
 from tests.support.random_systems import JOINTS
-from tests.support.tolerance import CLOSED
+from tests.support.tolerance import CLOSED, STEPPED
 
 SINGLE = tuple(kind for kind in JOINTS if kind not in ("spherical", "general"))        # unknown ones turn about single axes
 
@@ -150,7 +150,7 @@ def test_lanes_are_as_one_state():
 
 @pytest.mark.parametrize("method", ["rk4", "dopri5"])
 def test_runs_agree(method):
-    """Both are the same equations: what differs is rounding, which grows with the motion over a second."""
+    """Both are the same equations: what differs is the rounding of accelerations, over a second."""
     rng = np.random.default_rng(13)
     model = given_system(rng, 6, unknown=(3,), kinds=("revolute", "universal")).compile()
     q, v, _, _ = states(model, rng)
@@ -158,7 +158,7 @@ def test_runs_agree(method):
     given = {"q0": q, "v0": v, "until": 1.0, "method": method} | ({"dt": 1e-2} if method == "rk4" else {"first_step": 1e-2})
     runs = [bough.simulate(model, **given, dynamics=way).data.q.to_numpy() for way in ("auto", "cloud", "order-n")]
     assert (runs[0] == runs[1]).all()
-    assert_same(runs[1], runs[2], 1e-9)
+    assert_same(runs[1], runs[2], tolerance(model, q))
 
 
 def test_the_turbine_for_five_minutes():
@@ -169,7 +169,7 @@ def test_the_turbine_for_five_minutes():
         s.body(body.name, parent=body.parent, joint=body.joint if body.parent else mooring, at=body.at, orient=body.orient,
                mass=body.mass, com=body.com, inertia=body.inertia)
     runs = [bough.simulate(s, until=300.0, dt=0.02, sample_rate=1, dynamics=way).data.q.to_numpy() for way in ("auto", "order-n")]
-    assert np.abs(runs[0] - runs[1]).max() < 1e-8
+    assert np.abs(runs[0] - runs[1]).max() < STEPPED*np.abs(runs[1]).max()
 
 
 def test_an_event_that_frees_a_joint_changes_the_method():

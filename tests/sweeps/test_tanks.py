@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import bough
+from tests.support.tolerance import oscillation
 
 ROOT = Path(__file__).parents[2]
 
@@ -38,7 +39,7 @@ def test_rocket_equation(options):
 
 def test_a_stage_that_spins_and_burns():
     """Propellant of the inertia k m in the mass center, nozzle l behind: |w| across the axis falls as (I/I0)^(l^2/k - 1), and
-    I_z w_z stays; to the order of rk4 at dt = 0.005."""
+    I_z w_z stays; to the error of rk4 where rates turn at w_z (1 - I_z/I)."""
     k, l, I0, Iz = 0.2, 1.0, 12.0, 5.0
     levels = {"mass": [0, 50], "com": [[0, 0, 0]]*2, "inertia": [[0, 0, 0], [50*k, 50*k, 25*k]]}
     model = rocket(levels=levels).compile()
@@ -47,10 +48,11 @@ def test_a_stage_that_spins_and_burns():
     m, w = result.data.tank_mass.values[:, 0], result.data.v.values[:, 3:]
     across = np.hypot(*v0[3:5])*((I0 + k*m)/(I0 + 50*k))**(l**2/k - 1)
     assert across[-1] < 0.5*across[0]
-    np.testing.assert_allclose(np.hypot(w[:, 0], w[:, 1]), across, rtol=1e-9)
-    np.testing.assert_allclose(w[:, 2]*(Iz + 0.5*k*m), v0[5]*(Iz + 25*k), rtol=1e-9)
-    assert off(result, "whole_linear_momentum") < 1e-9*np.linalg.norm(result.data.exhaust_linear_momentum.values[-1])
-    assert off(result, "whole_angular_momentum") < 1e-9*np.linalg.norm(result.data.exhaust_angular_momentum.values[-1])
+    error = oscillation("rk4", v0[5]*(1 - Iz/I0), 0.005, 20.0)          # dt, and all of the run
+    np.testing.assert_allclose(np.hypot(w[:, 0], w[:, 1]), across, rtol=error)
+    np.testing.assert_allclose(w[:, 2]*(Iz + 0.5*k*m), v0[5]*(Iz + 25*k), rtol=error)
+    assert off(result, "whole_linear_momentum") < error*np.linalg.norm(result.data.exhaust_linear_momentum.values[-1])
+    assert off(result, "whole_angular_momentum") < error*np.linalg.norm(result.data.exhaust_angular_momentum.values[-1])
 
 
 def feed_system(gravity=(0, 0, 0)):
@@ -79,17 +81,12 @@ def audit(gravity, dt, until=1.0):
 
 
 def test_momenta_and_energy_of_system_and_exhaust_stay():
-    """All kinds of tanks at once: what is off falls with the fourth power of the step, in the world, about its origin."""
-    coarse, fine = audit((0, 0, 0), 0.01), audit((0, 0, 0), 0.005)
-    sizes = {"linear": np.linalg.norm(fine.data.exhaust_linear_momentum.values[-1]),
-             "angular": np.linalg.norm(fine.data.exhaust_angular_momentum.values[-1])}
-    for name, size in sizes.items():
-        errors = [off(each, f"whole_{name}_momentum") for each in (coarse, fine)]
-        assert errors[1] < 1e-7*size
-        assert 12.0 < errors[0]/errors[1] < 20.0
-    assert off(fine, "whole_energy") < 1e-7*np.abs(fine.data.exhaust_energy.values).max()
-    falling = audit((0.5, 0.2, -9.81), 0.005)
-    assert off(falling, "whole_energy") < 1e-7*np.abs(falling.data.exhaust_energy.values).max()
+    """All kinds of tanks at once: what is off falls with the fourth power of the step, in the world, about its origin; without
+    tanks that flow nothing else would be left of a momentum."""
+    for gravity, kept in (((0, 0, 0), ("linear_momentum", "angular_momentum", "energy")), ((0.5, 0.2, -9.81), ("energy",))):
+        coarse, fine = audit(gravity, 0.01), audit(gravity, 0.005)
+        for name in kept:
+            assert 12.0 < off(coarse, f"whole_{name}")/off(fine, f"whole_{name}") < 20.0
 
 
 PLANTED = """
@@ -155,35 +152,41 @@ def sloshing(joint=None, spin=0.0, flow=1e-9, **slosh):
 def test_slosh_under_thrust_and_in_spin():
     """A pendulum on a free stage M + m_0 with its pivot in the mass center swings at sqrt(F/(M + m_0)/L); R from the axis of a spin
     W that is held, at W sqrt(R/L) in its plane and W sqrt(1 + R/L) along it; a mass on a spring, whose stage gives way, at
-    w sqrt(1 + m/(M + m_0)).  Passages of zero by lines: to (w dt)^2/8 of dt."""
+    w sqrt(1 + m/(M + m_0)).  A swing by a is slower by a^2/16; passages of zero, by lines, are off by (w dt)^2/8 of dt."""
+    def by_lines(w, until=25.0):
+        return 2*0.002*(w*0.002)**2/8/until                 # at both ends of what is seen: all but a period of 30 s
+
     options = {"dt": 0.002, "sample_rate": 500.0, "record": ["state"]}
     found = bough.simulate(sloshing(q0=(1e-3, 0)), until=30.0, **options)
     w = frequency(found.time, found.data.q.sel(q_name="lox_slosh.rx").values)
-    assert w == pytest.approx(np.sqrt(500.0/1040.0/0.25), rel=2e-6)
+    expected = np.sqrt(500.0/1040.0/0.25)*(1 - 1e-3**2/16)      # swung by 1e-3 rad
+    assert w == pytest.approx(expected, rel=by_lines(expected))
     spring = bough.simulate(sloshing(model="spring", length=0.0, frequency=0.5, q0=(1e-3, 0)), until=30.0, **options)
     w = frequency(spring.time, spring.data.q.sel(q_name="lox_slosh.x").values)
-    assert w == pytest.approx(np.pi*np.sqrt(1.0 + 20.0/1040.0), rel=2e-6)
+    expected = np.pi*np.sqrt(1.0 + 20.0/1040.0)
+    assert w == pytest.approx(expected, rel=by_lines(expected))
     spin, R, L = 3.0, 2.0, 0.25
     held = sloshing(bough.Revolute("z", motion=[bough.motion.Rate(spin)]), spin, q0=(1e-4, 1e-4))
     turned = bough.simulate(held, until=10.0, **options)
     expected = {"lox_slosh.rx": spin*np.sqrt(R/L), "lox_slosh.ry": spin*np.sqrt(1 + R/L)}
     for name, w in expected.items():
-        assert frequency(turned.time, turned.data.q.sel(q_name=name).values) == pytest.approx(w, rel=1e-5)
+        found = frequency(turned.time, turned.data.q.sel(q_name=name).values)
+        assert found == pytest.approx(w, rel=2*1e-4/(9.0*w))        # Coriolis' forces, of second order, move passages by q0/w
 
 
 def test_a_pendulum_of_changing_length_and_mass_keeps_its_action():
     """Slowly, in a straight burn: mass that stops to swing takes its share of the action m L^2 w a^2 with it, and what is left has
-    L^2 w a^2 as before; to 2 %, of peaks between samples, and a length that doubles."""
+    L^2 w a^2 as before, at peaks, which samples miss by w dt/2 at most.  The length doubles."""
     s = bough.System("slosh")
     s.body("stage", joint=bough.Prismatic("z"), mass=1000.0)
     s.tank("lox", body="stage", mass=60.0, flow=0.05, exhaust_speed=20000.0, residual=30.0,
            slosh=bough.Slosh("pendulum", mass=[10.0, 20.0], length=[0.5, 0.25], level=[30, 60], q0=(1e-3, 0)))
-    result = bough.simulate(s.compile(), until=600.0, dt=0.02, sample_rate=10.0, record=["state", "tanks", "exhaust"])
+    result = bough.simulate(s.compile(), until=600.0, dt=0.02, sample_rate=50.0, record=["state", "tanks", "exhaust"])
     t, q, m = result.time, result.data.q.sel(q_name="lox_slosh.rx").values, result.data.tank_mass.values[:, 0]
     L = np.interp(m, [30, 60], [0.5, 0.25])
-    late, early = t > t[-1] - 15, t < 15
-    action = [(np.abs(q[part]).max()**2*L[part].mean()**2*np.sqrt(1000.0/(1000.0 + m[part].mean())/L[part].mean()))
-              for part in (early, late)]
-    assert action[1]/action[0] == pytest.approx(1.0, abs=0.02)
+    w = np.sqrt(1000.0/(1000.0 + m)/L)
+    early, late = (part[np.abs(q[part]).argmax()] for part in (np.flatnonzero(t < 15), np.flatnonzero(t > t[-1] - 15)))
+    action = q**2*L**2*w
+    assert action[late]/action[early] == pytest.approx(1.0, abs=(w[0]*0.02/2)**2)       # a peak's square is off by (w dt/2)^2
     whole, gone = result.data.whole_linear_momentum.values[:, 2], result.data.exhaust_linear_momentum.values[-1, 2]
     assert np.abs(whole - whole[0]).max() < 1e-9*abs(gone)                   # along the rail

@@ -7,7 +7,7 @@ from bough.analyze.linear.tangent_space import direction_names, reduce, turning
 from bough.analyze.loop_constraints import moved
 from tests.support.compare import assert_within, eigenvalue_rounding
 from tests.support.mechanisms import MECHANISMS
-from tests.support.tolerance import CANCELLING
+from tests.support.tolerance import CANCELLING, differences, oscillation
 
 STENCIL = ((1, 0.75), (2, -0.15), (3, 1/60))       # sixth order
 
@@ -34,7 +34,7 @@ def constrained_flow(model, q, v, linear, step=1e-3):
 @pytest.mark.parametrize("name", ["four-bar, revolute", "slider-crank, prismatic", "5-four-bar", "bennett", "twin pins"])
 def test_loops_in_motion_agree_with_differences_of_the_constrained_flow(name):
     """Loops that are redundant are among them (5-four-bar, twin pins, bennett).  The differences leave f'''''''h^6 and eps/h, with
-    h = 1e-3 about 1e-12 each, where assembly closes loops to 1e-12 m: 1e-12/h in all."""
+    h = 1e-3 about 1e-12 each, where assembly closes loops to 1e-12 m: 1e-12/h, 1e-9, in all."""
     case = MECHANISMS[name]()
     model = case.system.compile()
     q, v = model.assemble(case.q, case.v)
@@ -47,7 +47,7 @@ def test_loops_in_motion_agree_with_differences_of_the_constrained_flow(name):
 
 @pytest.mark.parametrize("name", ["stewart", "floating loop by universal"])
 def test_loops_with_quaternions_agree_with_differences_of_the_constrained_flow(name):
-    """Rows of accelerations; axes that turn with a free root add the share H to those of its translations."""
+    """Rows of accelerations; axes that turn with a free root add the share H to those of its translations.  1e-9: as above."""
     case = MECHANISMS[name]()
     model = case.system.compile()
     q, v = model.assemble(case.q, case.v)
@@ -135,7 +135,7 @@ def test_a_spinning_top_on_gimbals_and_on_a_quaternion():
         assert modes.linear.balanced
         frequencies.append(2*np.pi*modes.frequencies)
     slow, fast = frequencies[1]                                         # one goes with the spin, one against it
-    assert np.sort(frequencies[0]) == pytest.approx(np.sort([slow + spin, fast - spin]), rel=1e-9)
+    assert np.sort(frequencies[0]) == pytest.approx(np.sort([slow + spin, fast - spin]), abs=eigenvalue_rounding(modes.linear.A))
 
 
 MU, RADIUS = 3.986004418e14, 7e6
@@ -155,7 +155,7 @@ def test_gravity_gradient_libration():
     Jx, Jy, Jz = 30.0, 80.0, 100.0
     model = librating((Jx, Jy, Jz))
     trim = model.trim()
-    assert trim.v[5] == pytest.approx(RATE, rel=1e-9)
+    assert trim.v[5] == pytest.approx(RATE, rel=CANCELLING)
     modes = trim.modes()
     k1, k3 = (Jz - Jx)/Jy, (Jz - Jy)/Jx
     squares = np.roots([1.0, 1.0 + 3*k1 + k1*k3, 4*k1*k3])
@@ -196,7 +196,8 @@ def test_ports_by_name_with_units_and_values():
     x = np.array([0.2, -0.1, 0.3, 0.4, 1.5])
     by_all = [sum(w*(shown(*np.split((x + k*e)[:4], 2), (x + k*e)[4]) - shown(*np.split((x - k*e)[:4], 2), (x - k*e)[4]))
                   for k, w in STENCIL)/step for e in np.eye(5)*step]
-    assert np.concatenate([linear.C, linear.D], axis=1) == pytest.approx(np.transpose(by_all), abs=1e-9)
+    bound = differences(step, order=6)*np.abs(by_all).max()
+    assert np.concatenate([linear.C, linear.D], axis=1) == pytest.approx(np.transpose(by_all), abs=bound)
     chosen = model.linearize(inputs=["hand.ry"], outputs=["accelerometer", "hand.ry rate"])
     assert (chosen.inputs, chosen.outputs) == (("hand.ry",), ("accelerometer", "hand.ry rate"))
 
@@ -229,14 +230,15 @@ def test_a_compiled_law_closes_the_loop_as_a_run_does():
     by_hand = np.block([[plain.A, np.zeros((4, 1))], [np.zeros((1, 5))]])
     by_hand[:4] += plain.B @ K
     by_hand[4] = 20.0*np.array([*plain.C[1], -1.0])
-    assert pytest.approx(by_hand, abs=1e-9) == linear.A
+    assert pytest.approx(by_hand, abs=CANCELLING*np.abs(by_hand).max()) == linear.A
     size = 1e-5
     run = bough.simulate(model, q0=[size, 0.0], v0=[0.0, 0.0], until=0.8, dt=2e-3, laws=[hold])
     from scipy.linalg import expm
     expected = expm(linear.A*0.8) @ [size, 0, 0, 0, 0]
-    assert run.trajectory.x[0, -1] == pytest.approx(expected[:4], abs=1e-7*size + size**2)
+    bound = oscillation("rk4", 20.0, 2e-3, 0.8)*size + size**2          # the filter is the fastest; what is not linear
+    assert run.trajectory.x[0, -1] == pytest.approx(expected[:4], abs=bound)
     at_end = run.linearize(0.8, laws=[hold])
-    assert pytest.approx(linear.A, abs=1e-3) == at_end.A
+    assert pytest.approx(linear.A, abs=size*np.abs(linear.A).max()) == at_end.A      # which turns with the state
     assert at_end.point.q == pytest.approx(run.trajectory.x[0, -1, :2])
 
 

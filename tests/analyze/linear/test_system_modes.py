@@ -133,7 +133,8 @@ def test_the_border_of_stability_of_a_spinner_that_yields():
         return model.modes(model.q0, [0, 0, 0, 0, 0, spin, 0, 0, 0, 0]).eigenvalues.real.max()
 
     border = A + 2*J + 2*spin**2*J**2/(k - spin**2*J)
-    assert brentq(lambda C: growth(C) - 1e-10, border - 0.3, border + 0.3, xtol=1e-9) == pytest.approx(border, rel=1e-6)
+    within = 0.3*1e-10/growth(border - 0.3)                             # where it grows at less than 1e-10/s
+    assert brentq(lambda C: growth(C) - 1e-10, border - 0.3, border + 0.3, xtol=1e-9) == pytest.approx(border, abs=within)
     assert growth(border - 0.3) > 1e-6
 
 
@@ -170,7 +171,7 @@ def test_residues_rebuild_the_transfer_function():
     exact = linear.C @ np.linalg.solve(s*np.eye(len(linear.A)) - linear.A, linear.B) + linear.D
     R, value = modes.residues, modes.eigenvalues[:, None, None]
     both = R/(s - value) + R.conj()/(s - value.conj())
-    assert both.sum(axis=0) == pytest.approx(exact, rel=1e-9)
+    assert both.sum(axis=0) == pytest.approx(exact, rel=CANCELLING)
     static = -linear.C @ np.linalg.solve(linear.A, linear.B)
     assert modes.gains.sum(axis=0) == pytest.approx(static, abs=CANCELLING)
     assert modes.gain(1, "pointing", "hub.rz") == modes.residues[0, 0, 0]
