@@ -60,7 +60,7 @@ def test_a_hinge_in_all_arrays(panel, capsys):
 
 def test_a_flexible_body_by_its_name(panel, capsys):
     text = said(capsys, panel, "panel")
-    for name in ("MODAL", "E_slopes", "MODAL_J", "inboard_shapes", "scratch", "5 modes"):
+    for name in ("MODAL", "inertia_slopes", "MODAL_J", "shapes", "scratch", "5 modes"):
         assert name in text
 
 

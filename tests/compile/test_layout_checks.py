@@ -49,7 +49,7 @@ def row_entry(tables, section, row, field):
     ("wheels", f.WHEEL_MOTOR, 1, "WHEEL_MOTOR is 1; it must be in section 'u'"),
     ("wrenches", f.WRENCH_HINGE, -1, "WRENCH_HINGE is -1"),
     ("time tables", f.TABLE_AT, 10**6, "TABLE_AT is 1000000; it must be in section 'time tables' of tables"),
-    ("flexible", f.FLEX_PAR, 0, "FLEX_PAR is 0; it must be in section 'flexible' of pars"),
+    ("flexible", f.FLEX_MASS, 0, "FLEX_MASS is 0; it must be in section 'flexible' of pars"),
     ("flexible", f.HAS_TURNS, 2, "HAS_TURNS is 2"),
 ])
 def test_references_to_the_wrong_place(section, field, value, message):

@@ -38,8 +38,8 @@ MUTANTS = {
     ),
     "modes": Mutant(
         "sweeps/modes.py",
-        "dot(t, a) - dot(omega, N_omega)",
-        "dot(t, a) + dot(omega, N_omega)",
+        "dot(t, a) + sum_products(ww, N)",
+        "dot(t, a) - sum_products(ww, N)",
         "dynamics: flexible bodies, order-n",
     ),
     "fronts": Mutant(

@@ -149,9 +149,9 @@ def test_flexible_parameters(counts):
     """Rows by rows, each padded to four, as the sweeps take them."""
     n, p, pairs, turns, diagonal, spins = counts
     N = n + p
-    shapes = {"mass": (N, n), "inboard_place": (1, 3), "inboard_shapes": (1, 6*n), "elastic": (1, 3*n if diagonal else n + 2*n*n),
-              "E": (1, 9*N), "t": (1, 3*N), "E_slopes": (N*pairs, 9*N), "rate_slopes": (N*(pairs + turns), 3*N), "G": (n*p, n),
-              "spin_masses": (spins, n), "spin_moments": (spins, 3*n), "spin_slopes": (n*spins, n), "spin_turns": (n*spins, 3*n)}
+    shapes = {"mass": (n, n), "place": (1, 3), "shapes": (1, 6*n), "elastic": (1, 3*n if diagonal else n + 2*n*n),
+              "inertia": (1, 9*N), "t": (1, 3*N), "inertia_slopes": (N*pairs, 9*N), "rate_slopes": (N*(pairs + turns), 3*N),
+              "along": (p + spins, n), "along_slopes": (n*(p + spins), n), "about": (spins, 3*n), "about_slopes": (n*spins, 3*n)}
     places = r.FLEXIBLE_PARAMETERS.places(*counts)
     assert {name: size for name, (_, size) in places.items()} == {name: rows*padded(m) for name, (rows, m) in shapes.items()}
     given = {name: np.random.default_rng(1).normal(size=shape) for name, shape in shapes.items()}
@@ -175,7 +175,7 @@ def test_rows_of_modes(n, columns):
     g, z, end, length = schema.mode_row(n, columns, 4)
     assert (g, z, end, length) == (padded(n), padded(n) + 6, padded(n) + 8, padded(n) + 8 + columns)
     assert schema.mode_row(n, columns, 1) == (n, n + 6, n + 7, n + 7 + columns)
-    assert schema.modal_record(n, 2, columns, 1)[-1] <= schema.modal_record(n, 2, columns)[-1]
+    assert schema.modal_record(n, 2, 1, columns, 1)[-1] <= schema.modal_record(n, 2, 1, columns)[-1]
 
 
 def test_blocks_of_methods():

@@ -213,7 +213,7 @@ class FlexibleRows:
 
     def row(self, k: int, body: "FlexibleBody", form: "ModalForm", lay: WorkspaceLayout) -> list[int]:
         return r.FLEXIBLE.row(
-            hinge=k, modes=body.n_modes, par=self.par_at[k], ws=lay.modes_at[k], room=lay.rooms[k],
+            hinge=k, modes=body.n_modes, ws=lay.modes_at[k], **form.blocks(body, self.par_at[k], lay.rooms[k]),
             node_room=lay.scratch, has_pairs=form.pairs,
             has_turns=form.turns, has_curves=form.curves, inboard_moves=form.inboard_moves, diagonal=form.diagonal,
             carried=body.carried.count, spins=form.spins, columns=lay.fronts.columns(k))

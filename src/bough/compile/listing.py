@@ -132,10 +132,10 @@ def flexible_lines(tables: Tables, j: int) -> Iterator[str]:
     yield f"flexible {j}: body '{tables.parts.hinges[row['hinge']].joint}', {n} modes, {p} carried fields"
     yield from record_lines(tables, r.FLEXIBLE, at)
     form = row["has_pairs"], row["has_turns"], row["diagonal"], spins
-    yield from block_lines(tables, r.FLEXIBLE_PARAMETERS, row["par"], n, p, *form)
+    yield from block_lines(tables, r.FLEXIBLE_PARAMETERS, row["mass"], n, p, *form)
     yield from record_lines(tables, r.MODAL_RECORD, row["ws"])
-    yield from block_lines(tables, r.MODAL_BLOCKS, row["ws"] + f.MODAL_ROWS, n, p, row["columns"])
-    yield from block_lines(tables, r.FLEXIBLE_SCRATCH, row["room"], n, p, spins)
+    yield from block_lines(tables, r.MODAL_BLOCKS, row["ws"] + f.MODAL_ROWS, n, p, spins, row["columns"])
+    yield from block_lines(tables, r.FLEXIBLE_SCRATCH, row["bent_inertia"], n, p, spins)
 
 
 def element_lines(tables: Tables, j: int) -> Iterator[str]:

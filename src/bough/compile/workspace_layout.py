@@ -102,7 +102,7 @@ class WorkspaceLayout:
             at += r.HINGE_RECORD.size + GAIN_SIZE[hinge.kind]
             if hinge.flexible is not None:
                 self.modes_at[k] = at = padded(at)
-                modes, carried = hinge.flexible.n_modes, hinge.flexible.carried.count
-                at += (r.MODAL_RECORD.size + r.MODAL_BLOCKS.size(modes, carried, self.fronts.columns(k)) if hinge.kind == MODAL
-                       else r.NODE_RECORD.size + r.NODE_BLOCKS.size(modes))
+                counts = builders.flexible_tables.counts(hinge.flexible)
+                at += (r.MODAL_RECORD.size + r.MODAL_BLOCKS.size(*counts, self.fronts.columns(k)) if hinge.kind == MODAL
+                       else r.NODE_RECORD.size + r.NODE_BLOCKS.size(counts[0]))
         self.ws.add("records", at - start, len(parts.hinges))

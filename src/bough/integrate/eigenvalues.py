@@ -18,7 +18,7 @@ from bough.compile.tables import Tables
 from bough.integrate.compiled.stepping import tableau
 from bough.integrate.run import Run, trial_rows
 from bough.model import Model
-from bough.sweeps import fields as f, records as r
+from bough.sweeps import fields as f
 
 Complexes = NDArray[np.complex128]
 Rate = Callable[[Floats], Floats]
@@ -157,8 +157,7 @@ def without_local(tables: Tables, pars: Floats) -> Floats:
             pars[:, [at + j*f.FRICTION_PARS + each for each in drags]] = 0.0
     for row in tables.rows("flexible"):
         n = int(row[f.MODES])
-        counts = [int(row[entry]) for entry in (f.MODES, f.CARRIED, f.HAS_PAIRS, f.HAS_TURNS, f.DIAGONAL, f.SPINS)]
-        start = int(row[f.FLEX_PAR]) + r.FLEXIBLE_PARAMETERS.places(*counts)["elastic"][0] + n
+        start = int(row[f.FLEX_ELASTIC]) + n
         pars[:, start:start + (2*n if row[f.DIAGONAL] else 2*n*n)] = 0.0
     return pars
 

@@ -152,26 +152,6 @@ def transpose(C):
 
 
 @leaf
-def symmetric_part(B):
-    """(B + B^T)/2."""
-    xx, xy, xz, yx, yy, yz, zx, zy, zz = B
-    return xx, 0.5*(xy + yx), 0.5*(xz + zx), yy, 0.5*(yz + zy), zz
-
-
-@leaf
-def axial(E):
-    """Sum of c x phi, from E, the sum of phi c^T."""
-    xx, xy, xz, yx, yy, yz, zx, zy, zz = E
-    return zy - yz, xz - zx, yx - xy
-
-
-@leaf
-def trace_less(E, v):
-    """(tr(E) I - E) v."""
-    return add(scale(E[0] + E[4] + E[8], v), scale(-1.0, rotate(E, v)))
-
-
-@leaf
 def trace_less_sym(S):
     """tr(S) I - S of a symmetric S."""
     xx, xy, xz, yy, yz, zz = S
@@ -179,10 +159,9 @@ def trace_less_sym(S):
 
 
 @leaf
-def sym_dot(S, E):
-    """S:E, the sum of the products of all entries."""
-    xx, xy, xz, yy, yz, zz = S
-    return xx*E[0] + yy*E[4] + zz*E[8] + (xy*(E[1] + E[3]) + xz*(E[2] + E[6]) + yz*(E[5] + E[7]))
+def sum_products(S, N):
+    """The sum of the products of six entries; S:N, if those off the diagonal of S are doubled."""
+    return S[0]*N[0] + S[1]*N[1] + S[2]*N[2] + (S[3]*N[3] + S[4]*N[4] + S[5]*N[5])
 
 
 @leaf

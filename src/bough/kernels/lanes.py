@@ -441,9 +441,11 @@ def _addresses(context, builder, array_type, array, index, number):
 
 
 def _fetch(builder, number, address):
-    """Load the number at an address."""
+    """Load the number at an address.  No kernel writes the integers of a plan: a store to memory does not make them load again."""
     if number == types.int64:
-        return builder.load(address[0], typ=_I64, align=8)
+        value = builder.load(address[0], typ=_I64, align=8)
+        value.set_metadata("invariant.load", builder.module.add_metadata([]))
+        return value
     return _whole(builder, number, [builder.load(a, typ=_piece(number), align=8) for a in address])
 
 

@@ -63,14 +63,26 @@ def weigh(factors, packs):
 
 
 @leaf
+def last_factors(lane, ws, factors, s, n):
+    """Factors s to s + 3, zero from n on."""
+    last, b, c, d = factors + n - 1, min(n - s, 2), min(n - s, 3), n - s
+    return (load(lane, ws, factors + s), float(b//2)*load(lane, ws, min(factors + s + 1, last)),
+            float(c//3)*load(lane, ws, min(factors + s + 2, last)), float(d//4)*load(lane, ws, last))
+
+
+@leaf
+def last_steps(s, n, stride):
+    """Distances of blocks s + 1 to s + 3 from block s; none is beyond the last."""
+    return min(s + 1, n - 1)*stride - s*stride, min(s + 2, n - 1)*stride - s*stride, (n - 1 - s)*stride
+
+
+@leaf
 def combine(lane, ws, to, factors, n, pars, start, at, length):
     """ws[to ...] = pars[start ...] (or 0 for NOTHING) + sum of n factors (in ws) times n blocks of pars.  Ten or five blocks at a
     time, to load and store the partial sums less often."""
     quads, to, at, stride, packs = (quads_of(ws), pack_of(lane, to), pack_of(lane, at), pack_of(lane, padded(length)),
                                     packs_until(lane, length))
     tens, fives = n//10*10, n//5*5
-    for i in range(packs*(n < 5)):
-        store(quads, ws, to + i, first_pack(lane, quads, pars, start, i))
     for s in range(0, tens, 10):
         f, g = load5(lane, ws, factors + s), load5(lane, ws, factors + s + 5)
         for i in range(packs):
@@ -83,15 +95,19 @@ def combine(lane, ws, to, factors, n, pars, start, at, length):
         for i in range(packs):
             value = load(quads, ws, to + i) if tens > 0 else first_pack(lane, quads, pars, start, i)
             store(quads, ws, to + i, value + weigh(f, five_packs(lane, pars, at + tens*stride + i, stride)))
-    for s in range(fives, n - 1, 2):
-        a, b = load(lane, ws, factors + s), load(lane, ws, factors + s + 1)
-        for i in range(packs):
-            k = at + s*stride + i
-            accumulate(quads, ws, to + i, a*read_pack(lane, pars, k) + b*read_pack(lane, pars, k + stride))
-    if (n - fives) & 1:
-        a = load(lane, ws, factors + n - 1)
-        for i in range(packs):
-            accumulate(quads, ws, to + i, a*read_pack(lane, pars, at + (n - 1)*stride + i))
+    if n > fives:
+        (a, b, c, d), (second, third, fourth) = last_factors(lane, ws, factors, fives, n), last_steps(fives, n, stride)
+        if n > fives + 2:
+            for i in range(packs):
+                k = at + fives*stride + i
+                value = load(quads, ws, to + i) if fives > 0 else first_pack(lane, quads, pars, start, i)
+                store(quads, ws, to + i, value + (a*read_pack(lane, pars, k) + b*read_pack(lane, pars, k + second)
+                                                  + c*read_pack(lane, pars, k + third) + d*read_pack(lane, pars, k + fourth)))
+        else:
+            for i in range(packs):
+                k = at + fives*stride + i
+                value = load(quads, ws, to + i) if fives > 0 else first_pack(lane, quads, pars, start, i)
+                store(quads, ws, to + i, value + (a*read_pack(lane, pars, k) + b*read_pack(lane, pars, k + second)))
 
 
 @leaf
@@ -100,9 +116,6 @@ def combine_both(lane, ws, to, slopes, x, rates, n, pars, start, at, length):
     pars is read once for both."""
     quads, to, slopes, at = quads_of(ws), pack_of(lane, to), pack_of(lane, slopes), pack_of(lane, at)
     stride, packs, fives = pack_of(lane, padded(length)), packs_until(lane, length), n//5*5
-    for i in range(packs*(n < 5)):
-        store(quads, ws, to + i, first_pack(lane, quads, pars, start, i))
-        store(quads, ws, slopes + i, zero(quads))
     for s in range(0, fives, 5):
         f, g = load5(lane, ws, x + s), load5(lane, ws, rates + s)
         for i in range(packs):
@@ -111,12 +124,17 @@ def combine_both(lane, ws, to, slopes, x, rates, n, pars, start, at, length):
             slope = load(quads, ws, slopes + i) if s > 0 else zero(quads)
             store(quads, ws, to + i, value + weigh(f, five))
             store(quads, ws, slopes + i, slope + weigh(g, five))
-    for s in range(fives, n):
-        a, b = load(lane, ws, x + s), load(lane, ws, rates + s)
+    if n > fives:
+        (a, b, c, d), (second, third, fourth) = last_factors(lane, ws, x, fives, n), last_steps(fives, n, stride)
+        e, f_, g_, h = last_factors(lane, ws, rates, fives, n)
         for i in range(packs):
-            pack = read_pack(lane, pars, at + s*stride + i)
-            accumulate(quads, ws, to + i, a*pack)
-            accumulate(quads, ws, slopes + i, b*pack)
+            k = at + fives*stride + i
+            A, B, C, D = (read_pack(lane, pars, k), read_pack(lane, pars, k + second), read_pack(lane, pars, k + third),
+                          read_pack(lane, pars, k + fourth))
+            value = load(quads, ws, to + i) if fives > 0 else first_pack(lane, quads, pars, start, i)
+            slope = load(quads, ws, slopes + i) if fives > 0 else zero(quads)
+            store(quads, ws, to + i, value + (a*A + b*B + c*C + d*D))
+            store(quads, ws, slopes + i, slope + (e*A + f_*B + g_*C + h*D))
 
 
 @leaf
@@ -128,11 +146,11 @@ def add_row(lane, ws, to, factor, at, n):
 
 
 @leaf
-def add_two_rows(lane, ws, to, factor, at, other_factor, other, n):
-    """ws[to ...] += factor ws[at ...] + other_factor ws[other ...]."""
-    quads, to, at, other = quads_of(ws), pack_of(lane, to), pack_of(lane, at), pack_of(lane, other)
+def copy_and_add(lane, ws, to, pars, start, factor, at, n):
+    """ws[to ...] = pars[start ...] + factor ws[at ...]."""
+    quads, to, at, start = quads_of(ws), pack_of(lane, to), pack_of(lane, at), pack_of(lane, start)
     for i in range(packs_until(lane, n)):
-        accumulate(quads, ws, to + i, factor*load(quads, ws, at + i) + other_factor*load(quads, ws, other + i))
+        store(quads, ws, to + i, read_pack(lane, pars, start + i) + factor*load(quads, ws, at + i))
 
 
 @leaf

@@ -22,7 +22,7 @@ from bough.kernels.lanes import (accumulate, add, load, load3, load_mass, load_s
                                  sqrt, store, sub, zero)
 from bough.sweeps.blocks import add_products, eliminate_all, store_column
 from bough.sweeps import fields as f
-from bough.sweeps.modes import (body_attitude, body_parameters, flex_of, inboard_shapes, modal_add, modal_row, mode_rows,
+from bough.sweeps.modes import (body_attitude, flex_of, inboard_shapes, modal_add, modal_row, mode_rows,
                                 node_shapes, signed_shapes)
 from bough.sweeps.tree_motion import hinge_row
 
@@ -104,7 +104,7 @@ def schur_bias(lane, ws, rows, length, at_g, n):
 def stiffen_modes(lane, plan, pars, ws, row):
     """Add g D + g^2 K to the modal mass (upper triangle) [B 30]."""
     (flex, n), at = flex_of(plan, row), read(plan, f.WS_IMPLICIT)
-    (rows, length, _, _), elastic = mode_rows(lane, plan, flex, n), body_parameters(plan, flex)[3]
+    (rows, length, _, _), elastic = mode_rows(lane, plan, flex, n), read(plan, flex + f.FLEX_ELASTIC)
     rate, place = load(lane, ws, at + f.IMPLICIT_RATE), load(lane, ws, at + f.IMPLICIT_PLACE)
     if read(plan, flex + f.DIAGONAL):
         for r in range(n):

@@ -17,14 +17,18 @@ Outward sweep: forces due to the mass and stiffness of a moving flexible body, t
         [P    g] [A    ]   [z  ]   [wrench through the hinge]
         [g^T  D] [eta''] + [z_f] = [0                       ]
 
-The integrals E_r = sum m phi_r c^T over the mass are linear in eta; N_r = tr(E_r) I - E_r and h_r = sum m c x phi_r follow from
-E_r.  Displacements of second order are additional displacement fields whose coordinates depend on the modal coordinates; they
-produce all geometric stiffening, by spin and by forces between bodies [B 10].
+The integrals over the mass, half the slope N_r of the inertia and h_r = sum m c x phi_r, are linear in eta.  Displacements of
+second order are additional displacement fields whose coordinates x_a depend on the modal coordinates; they produce all geometric
+stiffening, by spin and by forces between bodies [B 10].  Points that turn add spins, whose energy is a square [B 9].  Both add
+squares to D, by what they have along the modes:
+
+    fields    x_a' = V_a.eta'               V_a = V_a(0) + G_a eta      u_a   what the modes' rates do about the body's axes
+    spins     p_a  = V_a.eta' + u_a.w       energy p_a^2/2              U_ar  = du_a/deta_r
 """
 
-from bough.kernels.algebra import (ZERO, axial, compose, cross, dot, euler, isotropic, newton_euler, rate_bias, rotate,
-                                   rotate_spatial, sym_outer, symmetric_part, trace_less, transpose, turn_and_rates,
-                                   turning_rate, unrotate, unrotate_spatial)
+from bough.kernels.algebra import (ZERO, compose, cross, dot, euler, newton_euler, rate_bias, rotate, rotate_spatial,
+                                   sum_products, sym_outer, sym_times, transpose, turn_and_rates, turning_rate, unrotate,
+                                   unrotate_spatial)
 from bough.kernels.hinges import MODAL, NODE
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, add, flexible_loops_only, flexible_only, load, load3, load9, load_spatial, noinline,
@@ -32,8 +36,8 @@ from bough.kernels.lanes import (accumulate, add, flexible_loops_only, flexible_
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.implicit import implicit_distance, implicit_place
-from bough.sweeps.schema import flexible_parameters, flexible_scratch, mode_row, node_parameters, rates_length
-from bough.sweeps.blocks import NOTHING, add_row, add_two_rows, combine, combine_both, copy_block, pack_start, padded
+from bough.sweeps.schema import mode_row, node_parameters, rates_length
+from bough.sweeps.blocks import NOTHING, add_row, combine, combine_both, copy_and_add, copy_block, pack_start, padded
 
 
 # ---- where things are ---------------------------------------------------------------------------------------------
@@ -66,56 +70,8 @@ def mode_columns(lane, plan, flex, n):
 
 @leaf
 def counts(plan, flex):
-    """Number of modes n, and of modes and carried fields together."""
-    n = read(plan, flex + f.MODES)
-    return n, n + read(plan, flex + f.CARRIED)
-
-
-@leaf
-def deformed_blocks(plan, flex):
-    """In the scratch of a body: E, W and h', coordinates, rates, slopes of the carried coordinates and their rates."""
-    E, (_, slopes, W, x, rates, bends, _, _, _, _, _) = read(plan, flex + f.FLEX_ROOM), scratch_blocks(plan, flex)
-    return E, E + W, E + x, E + rates, E + slopes, E + bends
-
-
-@leaf
-def scratch_blocks(plan, flex):
-    return flexible_scratch(read(plan, flex + f.MODES), read(plan, flex + f.CARRIED), read(plan, flex + f.SPINS))
-
-
-@leaf
-def spin_blocks(plan, flex):
-    """In the scratch of a body, for the spins: masses, slopes and their rates, turns."""
-    at, (_, _, _, _, _, _, masses, slopes, bends, turns, _) = read(plan, flex + f.FLEX_ROOM), scratch_blocks(plan, flex)
-    return at + masses, at + slopes, at + bends, at + turns
-
-
-@leaf
-def parameter_blocks(plan, flex):
-    """Offsets of a flexible body's blocks from FLEX_PAR in pars: see `FLEXIBLE_PARAMETERS` in `sweeps.records`."""
-    return flexible_parameters(read(plan, flex + f.MODES), read(plan, flex + f.CARRIED), read(plan, flex + f.HAS_PAIRS),
-                               read(plan, flex + f.HAS_TURNS), read(plan, flex + f.DIAGONAL), read(plan, flex + f.SPINS))
-
-
-@leaf
-def body_parameters(plan, flex):
-    """In pars: modal mass; position and shapes of the inboard node; forces at eta = 0, stiffness and damping."""
-    at, (mass, place, shapes, elastic, _, _, _, _, _, _, _, _, _, _) = read(plan, flex + f.FLEX_PAR), parameter_blocks(plan, flex)
-    return at + mass, at + place, at + shapes, at + elastic
-
-
-@leaf
-def integral_parameters(plan, flex):
-    """In pars: E and t at eta = 0, slopes of E (per coordinate), of W and h' (per rate), and of the carried slopes (per mode)."""
-    at, (_, _, _, _, E, t, E_slopes, rate_slopes, G, _, _, _, _, _) = read(plan, flex + f.FLEX_PAR), parameter_blocks(plan, flex)
-    return at + E, at + t, at + E_slopes, at + rate_slopes, at + G
-
-
-@leaf
-def spin_parameters(plan, flex):
-    """In pars, of the spins: masses, moments, slopes, turns."""
-    at, (_, _, _, _, _, _, _, _, _, masses, moments, slopes, turns, _) = read(plan, flex + f.FLEX_PAR), parameter_blocks(plan, flex)
-    return at + masses, at + moments, at + slopes, at + turns
+    """Numbers of modes, of carried fields and of spins."""
+    return read(plan, flex + f.MODES), read(plan, flex + f.CARRIED), read(plan, flex + f.SPINS)
 
 
 @leaf
@@ -133,9 +89,9 @@ def body_attitude(lane, plan, ws, flex):
 @leaf
 def inboard_shapes(lane, plan, flex):
     """In ws: Pi_F of the inboard node: shapes about the body's origin, (psi, phi + l_d x psi) [JR 15]."""
-    n, size = counts(plan, flex)
+    n, fields, spins = counts(plan, flex)
     rows, length, _, _ = mode_rows(lane, plan, flex, n)
-    return rows + length*size
+    return rows + length*(n + fields + spins)
 
 
 @leaf
@@ -159,7 +115,7 @@ def signed_shapes(lane, plan, row):
 def inboard_move(lane, plan, pars, ws, row, F, r, omega):
     """From the inboard node's frame F at r to the body frame: C = F exp(-theta), shifted by -l_d [JR 11], [B 13]."""
     flex, n = flex_of(plan, row)
-    (_, at_place, given, _), to = body_parameters(plan, flex), inboard_shapes(lane, plan, flex)
+    at_place, given, to = read(plan, flex + f.FLEX_PLACE), read(plan, flex + f.FLEX_SHAPES), inboard_shapes(lane, plan, flex)
     q, v = read(plan, row + f.Q), read(plan, row + f.V)
     o = (zero(lane), zero(lane), zero(lane))
     place, rate = (o, o), (o, o)
@@ -270,7 +226,7 @@ def shape_motion(lane, plan, pars, ws, row):
     Shapes with second-order terms, and their rates, are stored in ws."""
     flex, n = flex_of(plan, row)
     body, node, o = modal_row(plan, flex), read(plan, row + f.KIND) == NODE, (zero(lane), zero(lane), zero(lane))
-    (_, at_place, given, _), place, rate = body_parameters(plan, flex), (o, o), (o, o)
+    at_place, given, place, rate = read(plan, flex + f.FLEX_PLACE), read(plan, flex + f.FLEX_SHAPES), (o, o), (o, o)
     curved = node and read(plan, flex + f.HAS_CURVES) != 0
     if node:
         at_place, given, _ = point_parameters(plan, row, n)
@@ -302,7 +258,7 @@ def shape_rate(lane, plan, pars, ws, row, j, motion):
             shape, change = load_spatial(lane, ws, shapes + 6*j), load_spatial(lane, ws, bends + 6*j)
         (psi, phi), (psi_rate, phi_rate) = shape, change
         return (rotate(J, psi), phi), (add(turning_rate(theta, rate, psi), rotate(J, psi_rate)), phi_rate)
-    psi, phi = add((o, o), read_spatial(pars, body_parameters(plan, flex)[2] + 6*j))
+    psi, phi = add((o, o), read_spatial(pars, read(plan, flex + f.FLEX_SHAPES) + 6*j))
     turned, turning = rotate(J, psi), turning_rate(theta, rate, psi)
     return (turned, add(phi, cross(l_d, turned))), (turning, add(cross(l_rate, turned), cross(l_d, turning)))
 
@@ -319,32 +275,34 @@ def modal_rates(lane, plan, ws, row, qdot):
 # ---- deform ----------------------------------------------------------------------------------------------------------------
 @leaf
 def carry_fields(lane, plan, pars, ws, row):
-    """Append the coordinates and rates of the carried fields, rho_a = eta^T G_a eta/2: slopes S = G eta, and S' [B 10]."""
-    flex, (n, size) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
-    q, v, (_, _, x, rates, slopes, bends) = read(plan, row + f.Q), read(plan, row + f.V), deformed_blocks(plan, flex)
-    G = integral_parameters(plan, flex)[4]
-    for r in range(n):
-        store(lane, ws, x + r, load(lane, ws, q + r))
-        store(lane, ws, rates + r, load(lane, ws, v + r))
-    combine_both(lane, ws, slopes, bends, q, v, n, pars, NOTHING, G, padded(n)*(size - n))
-    for a in range(size - n):
-        rho, rate = zero(lane), zero(lane)
+    """V and V' of fields and spins; after the modes, coordinates x_a = (V_a(0) + V_a).eta/2 and rates of the fields [B 10]."""
+    flex, (n, fields, spins) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
+    q, v, x, rates = read(plan, row + f.Q), read(plan, row + f.V), read(plan, flex + f.BENT_X), read(plan, flex + f.BENT_RATES)
+    straight, along = read(plan, flex + f.FLEX_ALONG), read(plan, flex + f.BENT_ALONG)
+    combine_both(lane, ws, along, read(plan, flex + f.BENT_ALONG_RATES), q, v, n, pars, straight,
+                 read(plan, flex + f.FLEX_ALONG_SLOPES), padded(n)*(fields + spins))
+    if fields:
         for r in range(n):
-            slope = load(lane, ws, slopes + padded(n)*a + r)
-            rho, rate = rho + 0.5*slope*load(lane, ws, q + r), rate + slope*load(lane, ws, v + r)
-        store(lane, ws, x + n + a, rho)
+            store(lane, ws, x + r, load(lane, ws, q + r))
+            store(lane, ws, rates + r, load(lane, ws, v + r))
+    for a in range(fields):
+        place, rate = zero(lane), zero(lane)
+        for r in range(n):
+            V = load(lane, ws, along + padded(n)*a + r)
+            place = place + 0.5*(V + read(pars, straight + padded(n)*a + r))*load(lane, ws, q + r)
+            rate = rate + V*load(lane, ws, v + r)
+        store(lane, ws, x + n + a, place)
         store(lane, ws, rates + n + a, rate)
 
 
 @leaf
-def bend_integrals(lane, plan, pars, ws, row, x, rates):
+def bend_integrals(lane, plan, pars, ws, row, x, rates, size):
     """Integrals of the body deformed by the coordinates x, and their rates [B 9]."""
-    flex, (_, size) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
-    E, W, _, _, _, _ = deformed_blocks(plan, flex)
-    straight, _, E_slopes, rate_slopes, _ = integral_parameters(plan, flex)
+    flex = read(plan, row + f.FLEX)
     length = rates_length(size, read(plan, flex + f.HAS_PAIRS), read(plan, flex + f.HAS_TURNS))
-    combine(lane, ws, E, x, size, pars, straight, E_slopes, 9*size)
-    combine(lane, ws, W, rates, size, pars, NOTHING, rate_slopes, length)
+    combine(lane, ws, read(plan, flex + f.BENT_INERTIA), x, size, pars, read(plan, flex + f.FLEX_INERTIA),
+            read(plan, flex + f.FLEX_INERTIA_SLOPES), 9*size)
+    combine(lane, ws, read(plan, flex + f.BENT_W), rates, size, pars, NOTHING, read(plan, flex + f.FLEX_RATE_SLOPES), length)
 
 
 @flexible_loops_only(otherwise=lambda lane, plan, ws: 1.0)
@@ -358,7 +316,7 @@ def elastic_forces(lane, plan, pars, ws, row, to, stride):
     """Add K (eta - rest) + D eta' of all modes, `stride` apart."""
     (flex, n), act = flex_of(plan, row), acting(lane, plan, ws)
     far = implicit_distance(lane, plan)
-    q, v, at = read(plan, row + f.Q) + far, read(plan, row + f.V) + far, body_parameters(plan, flex)[3]
+    q, v, at = read(plan, row + f.Q) + far, read(plan, row + f.V) + far, read(plan, flex + f.FLEX_ELASTIC)
     if read(plan, flex + f.DIAGONAL):
         for r in range(n):
             K, D = read(pars, at + n + r), read(pars, at + 2*n + r)
@@ -377,7 +335,7 @@ def elastic_forces(lane, plan, pars, ws, row, to, stride):
 def strain_energy(lane, plan, pars, ws, row):
     """(eta - rest).K (eta - rest)/2 of a MODAL hinge, up to a constant."""
     (flex, n), q = flex_of(plan, row), read(plan, row + f.Q)
-    at, energy = body_parameters(plan, flex)[3], zero(lane)
+    at, energy = read(plan, flex + f.FLEX_ELASTIC), zero(lane)
     diagonal = read(plan, flex + f.DIAGONAL)
     for r in range(n):
         force = zero(lane) + read(pars, at + r)                 # -K rest
@@ -390,132 +348,149 @@ def strain_energy(lane, plan, pars, ws, row):
     return energy
 
 
-@sweep(features=("flexible", "loops", "implicit"), needs="flexible")
-def deform_body(lane, plan, pars, ws, row, k):
-    """Rows D, g, z_f of all modes and carried fields, and J, h, z of the body, for its acceleration A and rate omega (body axes),
-    which are in the place of J, h:
-
-        J = J0 + sum_r eta_r sym(N_r(0) + N_r)       n = J alpha + h x a + w x J w + sum_r eta_r' (2 N_r w + h_r')
-        h = h0 + sum_r eta_r t_r                     f = m a + alpha x h + w x (w x h + 2 sum_r eta_r' t_r)
-        g_r = (h_r, t_r)                             z_r = g_r.A - w.N_r w + w.W_r + K eta + D eta'
-    """
-    noinline()
-    flex, (n, size) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
-    own = read(plan, flex + f.FLEX_WS) + f.MODAL_J
-    A, omega = load_spatial(lane, ws, own), load3(lane, ws, own + 6)
-    bent, turning, x, rates, _, _ = deformed_blocks(plan, flex)
-    straight, at_t, _, _, _ = integral_parameters(plan, flex)
-    has_pairs, has_turns = read(plan, flex + f.HAS_PAIRS), read(plan, flex + f.HAS_TURNS)
-    (rows, length, at_g, at_z), mass = mode_rows(lane, plan, flex, n), body_parameters(plan, flex)[0]
-    alpha, a = A
-    no = zero(lane)
-    o = (no, no, no)
-    added, moment, spin, slide = (no, no, no, no, no, no), o, o, o      # sums of eta (E(0) + E), eta t, eta' (2 N w + h'), eta' t
-    if size > n:
-        carry_fields(lane, plan, pars, ws, row)
-    else:
-        x, rates = read(plan, row + f.Q), read(plan, row + f.V)
-    if has_pairs:
-        bend_integrals(lane, plan, pars, ws, row, x, rates)
-    for r in range(n, size):
-        store(lane, ws, rows + length*r + at_z, no)
-    elastic_forces(lane, plan, pars, ws, row, rows + at_z, length)
-    for r in range(size):
-        E, t = add((no, no, no, no, no, no, no, no, no), read9(pars, straight + 9*r)), read3(pars, at_t + 3*r)
-        if has_pairs:
-            E = load9(lane, ws, bent + 9*r)
-        h, N_omega = axial(E), trace_less(E, omega)
-        z = load(lane, ws, rows + length*r + at_z) + dot(h, alpha) + dot(t, a) - dot(omega, N_omega)
-        if has_pairs:
-            z = z + dot(omega, load3(lane, ws, turning + 3*r))
-            spin = add(spin, scale(2.0*load(lane, ws, rates + r), N_omega))
-        copy_block(lane, ws, rows + length*r, pars, mass + padded(n)*r, n)
-        store(lane, ws, rows + length*r + at_g, ((h, t), z))
-    for r in range(size*has_pairs):                             # a separate loop: the sums of both do not fit in registers
-        E, t, eta = load9(lane, ws, bent + 9*r), read3(pars, at_t + 3*r), load(lane, ws, x + r)
-        E_0 = read9(pars, straight + 9*r)
-        added, moment = add(added, scale(eta, symmetric_part(add(E, E_0)))), add(moment, scale(eta, t))
-        slide = add(slide, scale(load(lane, ws, rates + r), t))
-    for r in range(size*has_turns):
-        spin = add(spin, scale(load(lane, ws, rates + r), load3(lane, ws, turning + padded(3*size) + 3*r)))
-    b = k*f.HINGE_PARS
-    J = add(add(read6(pars, b + f.INERTIA), isotropic(added[0] + added[3] + added[5])), scale(-1.0, added))
-    h = add(read3(pars, b + f.MOMENT), moment)
-    demand = newton_euler(read(pars, b + f.MASS), h, add(euler(J, alpha, omega), spin), omega, A)
-    store(lane, ws, own, (J, h, add(demand, (ZERO, cross(omega, scale(2.0, slide))))))
-    distribute_carried(lane, plan, ws, row)
-    if read(plan, flex + f.SPINS):
-        turn_points(lane, plan, pars, ws, row, alpha, omega)
+@leaf
+def integrals_of(lane, plan, pars, ws, flex, r):
+    """(N_r, h_r) of the deformed body, and at eta = 0."""
+    at_rest, no = read9(pars, read(plan, flex + f.FLEX_INERTIA) + 9*r), zero(lane)
+    if read(plan, flex + f.HAS_PAIRS):
+        return load9(lane, ws, read(plan, flex + f.BENT_INERTIA) + 9*r), at_rest
+    return add((no, no, no, no, no, no, no, no, no), at_rest), at_rest
 
 
 @leaf
-def distribute_carried(lane, plan, ws, row):
-    """Carried fields move with the modes, rho'' = S eta'' + S' eta': add their rows (mass, g, z) to those of the modes [B 10]."""
-    flex, (n, size) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
-    (rows, length, at_g, at_z), v = mode_rows(lane, plan, flex, n), read(plan, row + f.V)
-    _, _, _, _, slopes, bends = deformed_blocks(plan, flex)
-    wrench = read(plan, flex + f.FLEX_WS) + f.MODAL_WRENCH
-    for a in range(size - n):
-        field, S, bias = rows + length*(n + a), slopes + padded(n)*a, zero(lane)
+def fill_rows(lane, plan, pars, ws, flex, rates, A, omega):
+    """g and z_f of modes and fields; returns the sums of eta' N and eta' h."""
+    (n, fields, _), (alpha, a), (wx, wy, wz), no = counts(plan, flex), A, omega, zero(lane)
+    rows, length, at_g, at_z = mode_rows(lane, plan, flex, n)
+    at_t, turning = read(plan, flex + f.FLEX_T), read(plan, flex + f.BENT_W)
+    ww, has_pairs = (-wx*wx, -2.0*wx*wy, -2.0*wx*wz, -wy*wy, -2.0*wy*wz, -wz*wz), read(plan, flex + f.HAS_PAIRS)
+    N_rate, spin = (no, no, no, no, no, no), (no, no, no)
+    for r in range(n + fields):
+        (xx, xy, xz, yy, yz, zz, hx, hy, hz), _ = integrals_of(lane, plan, pars, ws, flex, r)
+        N, h, t = (xx, xy, xz, yy, yz, zz), (hx, hy, hz), read3(pars, at_t + 3*r)
+        z = load(lane, ws, rows + length*r + at_z) + dot(h, alpha) + dot(t, a) + sum_products(ww, N)
+        if has_pairs:
+            z, rate = z + dot(omega, load3(lane, ws, turning + 3*r)), load(lane, ws, rates + r)
+            N_rate, spin = add(N_rate, scale(rate, N)), add(spin, scale(rate, h))
+        store(lane, ws, rows + length*r + at_g, ((h, t), z))
+    return N_rate, spin
+
+
+@leaf
+def deformed_mass(lane, plan, pars, ws, flex, k, x, rates):
+    """J, h of the deformed body; and the sum of eta' t.  A loop of its own: its sums and those of the rows do not fit in
+    registers."""
+    at_t, size, b, no = read(plan, flex + f.FLEX_T), counts(plan, flex)[0] + counts(plan, flex)[1], k*f.HINGE_PARS, zero(lane)
+    added, moment, slide = (no, no, no, no, no, no), (no, no, no), (no, no, no)
+    for r in range(size*read(plan, flex + f.HAS_PAIRS)):
+        (xx, xy, xz, yy, yz, zz, _, _, _), at_rest = integrals_of(lane, plan, pars, ws, flex, r)
+        XX, XY, XZ, YY, YZ, ZZ, _, _, _ = at_rest
+        t, eta = read3(pars, at_t + 3*r), load(lane, ws, x + r)
+        added = add(added, scale(eta, (xx + XX, xy + XY, xz + XZ, yy + YY, yz + YZ, zz + ZZ)))
+        moment, slide = add(moment, scale(eta, t)), add(slide, scale(load(lane, ws, rates + r), t))
+    return add(read6(pars, b + f.INERTIA), added), add(read3(pars, b + f.MOMENT), moment), slide
+
+
+@sweep(features=("flexible", "loops", "implicit"), needs="flexible")
+def deform_body(lane, plan, pars, ws, row, k):
+    """Rows D, g, z_f of all modes, and J, h, z of the body, for its acceleration A and rate w (body axes), which are in the place
+    of J, h:
+
+        J = J0 + sum_r eta_r (N_r(0) + N_r)          n = J alpha + h x a + w x (J w + sum_r eta_r' h_r)
+        h = h0 + sum_r eta_r t_r                         + sum_r eta_r' (2 N_r w + h_r')
+        g_r = (h_r, t_r)                             f = m a + alpha x h + w x (w x h + 2 sum_r eta_r' t_r)
+                                                     z_r = g_r.A - w.N_r w + w.W_r + K eta + D eta'
+    """
+    noinline()
+    flex, (n, fields, spins), no = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX)), zero(lane)
+    own, size, turned = read(plan, flex + f.FLEX_WS) + f.MODAL_J, n + fields, (no, no, no)
+    A, omega, (rows, length, _, at_z) = load_spatial(lane, ws, own), load3(lane, ws, own + 6), mode_rows(lane, plan, flex, n)
+    x, rates, turning = read(plan, flex + f.BENT_X), read(plan, flex + f.BENT_RATES), read(plan, flex + f.BENT_W)
+    if fields == 0:
+        x, rates = read(plan, row + f.Q), read(plan, row + f.V)
+    if fields + spins:
+        carry_fields(lane, plan, pars, ws, row)
+    if read(plan, flex + f.HAS_PAIRS):
+        bend_integrals(lane, plan, pars, ws, row, x, rates, size)
+    for r in range(n, size):
+        store(lane, ws, rows + length*r + at_z, no)
+    elastic_forces(lane, plan, pars, ws, row, rows + at_z, length)
+    N_rate, spin = fill_rows(lane, plan, pars, ws, flex, rates, A, omega)
+    J, h, slide = deformed_mass(lane, plan, pars, ws, flex, k, x, rates)
+    for r in range(size*read(plan, flex + f.HAS_TURNS)):
+        turned = add(turned, scale(load(lane, ws, rates + r), load3(lane, ws, turning + padded(3*size) + 3*r)))
+    rotating = add(add(euler(J, A[0], omega), cross(omega, spin)), add(scale(2.0, sym_times(N_rate, omega)), turned))
+    demand = newton_euler(read(pars, k*f.HINGE_PARS + f.MASS), h, rotating, omega, A)
+    store(lane, ws, own, (J, h, add(demand, (ZERO, cross(omega, scale(2.0, slide))))))
+    if fields + spins == 0:
         for r in range(n):
-            bias = bias + load(lane, ws, bends + padded(n)*a + r)*load(lane, ws, v + r)
+            copy_block(lane, ws, rows + length*r, pars, read(plan, flex + f.FLEX_MASS) + padded(n)*r, n)
+    else:
+        move_fields(lane, plan, ws, row)
+        turn_points(lane, plan, pars, ws, row, A[0], omega)
+        add_squares(lane, plan, pars, ws, row)
+
+
+@leaf
+def move_fields(lane, plan, ws, row):
+    """Carried fields move with the modes, x_a'' = V_a.eta'' + V_a'.eta': the second part, in their bias and the body's [B 10]."""
+    flex, (n, fields, _) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
+    (rows, length, at_g, at_z), v = mode_rows(lane, plan, flex, n), read(plan, row + f.V)
+    along_rates, wrench = read(plan, flex + f.BENT_ALONG_RATES), read(plan, flex + f.FLEX_WS) + f.MODAL_WRENCH
+    for a in range(fields):
+        field, bias = rows + length*(n + a), zero(lane)
+        for r in range(n):
+            bias = bias + load(lane, ws, along_rates + padded(n)*a + r)*load(lane, ws, v + r)
         accumulate(lane, ws, wrench, scale(bias, load_spatial(lane, ws, field + at_g)))
         accumulate(lane, ws, field + at_z, bias)                # fields are mass-orthonormal
-        for r in range(n):  # D + m S + S m^T + S S, m the mass coupling of the field with the modes
-            mixed, slope, mode, first = load(lane, ws, field + r), load(lane, ws, S + r), rows + length*r, pack_start(lane, r)
-            add_two_rows(lane, ws, mode + first, mixed + slope, S + first, slope, field + first, n - first)
-            add_row(lane, ws, mode + at_g, slope, field + at_g, at_z + 1 - at_g)
-            accumulate(lane, ws, mode + at_z, mixed*bias)
 
 
 @leaf
 def turn_points(lane, plan, pars, ws, row, alpha, omega):
-    """Rotating points to second order: the spins, their mean rates S eta' + Q.w, complete the energy to squares [B 9]."""
-    (flex, n), q, v = flex_of(plan, row), read(plan, row + f.Q), read(plan, row + f.V)
-    (at_m, at_g, at_S, at_Q), spins = spin_parameters(plan, flex), read(plan, flex + f.SPINS)
-    masses, slopes, bends, turns = spin_blocks(plan, flex)
-    copy_block(lane, ws, masses, pars, at_m, padded(n)*spins)
-    combine_both(lane, ws, slopes, bends, q, v, n, pars, NOTHING, at_S, padded(n)*spins)
-    combine(lane, ws, turns, q, n, pars, NOTHING, at_Q, padded(3*n)*spins)
-    for i in range(6):
-        store(lane, ws, read(plan, flex + f.FLEX_WS) + f.MODAL_TURNED + i, zero(lane))
+    """Points that turn, to second order: spins p = V.eta' + u.w of the energy p^2/2, u = sum_r eta_r (U_r(0) + U_r)/2 [B 9]:
+
+        z   u.alpha + u'.w, for V           z_r   p (2 V_r' - U_r.w)        (V'.eta' = 0)
+        J   u u^T                           n     (u p)' + w x u p
+    """
+    flex, (n, fields, spins) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
+    (rows, length, at_g, at_z), body = mode_rows(lane, plan, flex, n), read(plan, flex + f.FLEX_WS)
+    along, along_rates, about, straight = (read(plan, flex + f.BENT_ALONG), read(plan, flex + f.BENT_ALONG_RATES),
+                                           read(plan, flex + f.BENT_ABOUT), read(plan, flex + f.FLEX_ABOUT))
+    q, v, no = read(plan, row + f.Q), read(plan, row + f.V), zero(lane)
+    o = (no, no, no)
+    if spins:
+        combine(lane, ws, about, q, n, pars, straight, read(plan, flex + f.FLEX_ABOUT_SLOPES), padded(3*n)*spins)
     for a in range(spins):
-        at, wide = padded(n)*a, padded(3*n)*a
-        add_spin(lane, plan, pars, ws, row, (masses + at, slopes + at, bends + at, turns + wide, at_g + wide), alpha, omega)
+        u, u_rate, p, at, wide, spin = o, o, no, padded(n)*(fields + a), padded(3*n)*a, rows + length*(n + fields + a)
+        for r in range(n):
+            U, eta, rate = load3(lane, ws, about + wide + 3*r), load(lane, ws, q + r), load(lane, ws, v + r)
+            u = add(u, scale(0.5*eta, add(U, read3(pars, straight + wide + 3*r))))
+            u_rate, p = add(u_rate, scale(rate, U)), p + rate*load(lane, ws, along + at + r)
+        p, bias = p + dot(u, omega), dot(u, alpha) + dot(u_rate, omega)
+        p_omega = scale(p, omega)
+        for r in range(n):
+            accumulate(lane, ws, rows + length*r + at_z, 2.0*p*load(lane, ws, along_rates + at + r)
+                       - dot(load3(lane, ws, about + wide + 3*r), p_omega))
+        store(lane, ws, spin + at_g, ((u, o), bias))
+        accumulate(lane, ws, body + f.MODAL_J, sym_outer(u, u))
+        accumulate(lane, ws, body + f.MODAL_WRENCH, add(add(scale(bias, u), scale(p, u_rate)), cross(p_omega, u)))
 
 
 @leaf
-def add_spin(lane, plan, pars, ws, row, places, alpha, omega):
-    """A spin sigma = S eta' + Q.w with the momentum p = sigma + m eta' + g.w goes to rows and body by S and Q (S' eta' = 0):
-
-        D + m S + S m^T + S S     z_r + S_r p' + m_r sigma' + p (2 S_r' - dQ_r.w) - sigma dg_r.w
-        h_r + S_r (g + Q) + m_r Q       J + g Q^T + Q g^T + Q Q^T       (g sigma + Q p)' + w x (g sigma + Q p)
-    """
-    (flex, n), q, v = flex_of(plan, row), read(plan, row + f.Q), read(plan, row + f.V)
-    (rows, length, at_g, at_z), body = mode_rows(lane, plan, flex, n), read(plan, flex + f.FLEX_WS)
-    masses, slopes, bends, turns, moments = places
-    no = zero(lane)
-    o = (no, no, no)
-    Q, Q_rate, g, g_rate, sigma, p = o, o, o, o, no, no
-    for r in range(n):
-        eta, rate, dQ, dg = load(lane, ws, q + r), load(lane, ws, v + r), load3(lane, ws, turns + 3*r), read3(pars, moments + 3*r)
-        Q, Q_rate = add(Q, scale(0.5*eta, dQ)), add(Q_rate, scale(rate, dQ))
-        g, g_rate = add(g, scale(eta, dg)), add(g_rate, scale(rate, dg))
-        sigma, p = sigma + rate*load(lane, ws, slopes + r), p + rate*load(lane, ws, masses + r)
-    sigma, change = sigma + dot(Q, omega), dot(Q, alpha) + dot(Q_rate, omega)
-    p, force, both = p + sigma + dot(g, omega), change + dot(g, alpha) + dot(g_rate, omega), add(g, Q)
-    for r in range(n):
-        m, S, mode, first = load(lane, ws, masses + r), load(lane, ws, slopes + r), rows + length*r, pack_start(lane, r)
-        dQ, dg = load3(lane, ws, turns + 3*r), read3(pars, moments + 3*r)
-        add_two_rows(lane, ws, mode + first, m + S, slopes + first, S, masses + first, n - first)
-        accumulate(lane, ws, mode + at_g, add(scale(S, both), scale(m, Q)))
-        accumulate(lane, ws, mode + at_z, S*force + m*change + p*(2.0*load(lane, ws, bends + r) - dot(dQ, omega))
-                   - sigma*dot(dg, omega))
-    moment = add(add(scale(sigma, g_rate), scale(change, g)), add(scale(p, Q_rate), scale(force, Q)))
-    accumulate(lane, ws, body + f.MODAL_WRENCH, add(moment, cross(omega, add(scale(sigma, g), scale(p, Q)))))
-    turned = add(sym_outer(g, Q), sym_outer(Q, both))
-    accumulate(lane, ws, body + f.MODAL_J, turned)
-    accumulate(lane, ws, body + f.MODAL_TURNED, turned)
+def add_squares(lane, plan, pars, ws, row):
+    """D + V V^T from the table's D, and (g, z_f)_r + V_r (g, z_f), for every field and spin."""
+    flex, (n, fields, spins) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
+    (rows, length, at_g, _), mass = mode_rows(lane, plan, flex, n), read(plan, flex + f.FLEX_MASS)
+    for a in range(fields + spins):
+        V, square = read(plan, flex + f.BENT_ALONG) + padded(n)*a, rows + length*(n + a) + at_g
+        g, z = load_spatial(lane, ws, square), load(lane, ws, square + 6)
+        for r in range(n):
+            mode, first, factor = rows + length*r, pack_start(lane, r), load(lane, ws, V + r)
+            if a == 0:
+                copy_and_add(lane, ws, mode + first, pars, mass + padded(n)*r + first, factor, V + first, n - first)
+            else:
+                add_row(lane, ws, mode + first, factor, V + first, n - first)
+            accumulate(lane, ws, mode + at_g, (scale(factor, g), factor*z))
 
 
 @leaf

@@ -8,23 +8,23 @@ deformed, has its mass center c = h/m at d = R + rho, and the second moments S a
 gives the force F = -dU/dd, the torque k (S d) x d about the mass center, k = 3 mu/d^5, and the forces on the modes, which move c
 by t_r/m and change S by twice the symmetric part of E_r - t_r c^T:
 
-    Q_r = t_r.(F/m - T c) + T:E_r                                                                                   [B 19]
+    Q_r = t_r.(F/m - T c) + T:E_r,    T:E_r = -T:N_r, as T has no trace                                             [B 19]
 
 This conserves the energy and angular momentum of orbit, attitude and deformation together.  Bodies welded together are one body
 in the sweeps, but gravity acts on each of them.  The part of all external forces that accelerates the mass center goes to the
 orbit; the rest acts on the tree.
 """
 
-from bough.kernels.algebra import (ZERO, columns_of, combine, cross, dot, isotropic, parts, rotate, rotate_spatial, sym_dot,
-                                   sym_outer, transpose, unrotate, vector, vector_cross, vector_dot)
+from bough.kernels.algebra import (ZERO, columns_of, combine, cross, dot, isotropic, parts, rotate, rotate_spatial, sum_products,
+                                   sym_outer, sym_times, transpose, unrotate, vector, vector_cross, vector_dot)
 from bough.kernels.hinges import FREE, MODAL, load_axis
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, add, flexible_only, load, load3, load6, load9, load_four, noinline, one_state_only,
-                                 read, read3, read6, read9, register, scale, sqrt, store, sub, tanks_only, total, zero)
+                                 read, read3, read6, register, scale, sqrt, store, sub, tanks_only, total, zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.modal import own_inertia
-from bough.sweeps.modes import counts, deformed_blocks, integral_parameters, mode_rows
+from bough.sweeps.modes import counts, mode_rows
 from bough.sweeps.blocks import padded
 from bough.sweeps.tree_motion import hinge_attitude, hinge_row, own_mass
 from bough.sweeps.tanks import center_shift, total_mass
@@ -88,8 +88,7 @@ def pull_flexible(lane, plan, pars, ws, row, center, p):
     S = (tr J/2) 1 - J - h c^T."""
     flex, C = read(plan, row + f.FLEX), load9(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE)
     J, h_, m = own_inertia(lane, plan, pars, ws, flex)
-    if read(plan, flex + f.SPINS):
-        J = sub(J, load6(lane, ws, read(plan, flex + f.FLEX_WS) + f.MODAL_TURNED))
+    J = second_moments(lane, plan, pars, ws, row, J)
     inverse_m, half, h = 1.0/m, 0.5*(J[0] + J[3] + J[5]), vector(lane, h_)
     c = scale(inverse_m, h)
     center, rho = turned(lane, columns_of(lane, transpose(C)), center, p, c)
@@ -107,25 +106,45 @@ def pull_flexible(lane, plan, pars, ws, row, center, p):
 
 
 @leaf
+def second_moments(lane, plan, pars, ws, row, J):
+    """J as gravity has it: of the spins the squares of first order, g g^T in place of u u^T; g = sum_r eta_r U_r(0) behind u."""
+    flex, (n, fields, spins) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
+    (rows, length, at_g, _), about = mode_rows(lane, plan, flex, n), read(plan, flex + f.FLEX_ABOUT)
+    for a in range(spins):
+        spin = rows + length*(n + fields + a) + at_g
+        u, g = load3(lane, ws, spin), (zero(lane), zero(lane), zero(lane))
+        for r in range(n):
+            g = add(g, scale(load(lane, ws, read(plan, row + f.Q) + r), read3(pars, about + padded(3*n)*a + 3*r)))
+        store(lane, ws, spin + 3, g)
+        J = add(sub(J, sym_outer(u, u)), sym_outer(g, g))
+    return J
+
+
+@leaf
 def pull_modes(lane, plan, pars, ws, row, specific, gradient):
-    """z_r -= t_r.specific + gradient:E_r.  The force on a carried field goes to the modes through its slopes; t already includes
-    the carried fields."""
-    flex, (n, size) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
-    rows, length, at_g, at_z = mode_rows(lane, plan, flex, n)
-    straight, (bent, _, _, _, slopes, _) = integral_parameters(plan, flex)[0], deformed_blocks(plan, flex)
-    E = read(plan, flex + f.HAS_PAIRS), straight, bent
+    """z_r -= t_r.specific + gradient:E_r.  The force on a carried field goes to the modes along V; t already includes the carried
+    fields."""
+    flex, (n, fields, spins) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
+    (rows, length, at_g, at_z), size = mode_rows(lane, plan, flex, n), n + fields
+    E = read(plan, flex + f.HAS_PAIRS), read(plan, flex + f.FLEX_INERTIA), read(plan, flex + f.BENT_INERTIA)
+    along_modes = read(plan, flex + f.BENT_ALONG)
     weights = pull_weights(lane, gradient)
     first = pull_carried(lane, pars, ws, E, weights, n, size, n)
     for r in range(n):
         mode = rows + length*r
         force = pull_mode(lane, pars, ws, E, r, weights, along(lane, ws, mode + at_g + 3, specific))
         if size > n:
-            force = force + by_slopes(lane, ws, slopes + r, first)
+            force = force + by_slopes(lane, ws, along_modes + r, first)
         accumulate(lane, ws, mode + at_z, -force)
     for a in range(n + 2, size, 2):                             # two fields at a time, to load the sums less often
         pair = pull_carried(lane, pars, ws, E, weights, n, size, a)
         for r in range(n):
-            accumulate(lane, ws, rows + length*r + at_z, -by_slopes(lane, ws, slopes + padded(n)*(a - n) + r, pair))
+            accumulate(lane, ws, rows + length*r + at_z, -by_slopes(lane, ws, along_modes + padded(n)*(a - n) + r, pair))
+    about = read(plan, flex + f.FLEX_ABOUT)
+    for a in range(spins):                                      # T:(g g^T)/2 is in E_r
+        pull = sym_times(gradient, load3(lane, ws, rows + length*(size + a) + at_g + 3))
+        for r in range(n):
+            accumulate(lane, ws, rows + length*r + at_z, dot(pull, read3(pars, about + padded(3*n)*a + 3*r)))
 
 
 @leaf
@@ -145,11 +164,18 @@ def by_slopes(lane, ws, at, pair):
     return load(lane, ws, at)*first + load(lane, ws, at + apart)*second
 
 
-@one_state_only(otherwise=lambda lane, gradient: gradient)
-def pull_weights(lane, gradient):
-    """Weights for pull_mode; kept in registers for one state."""
+@leaf
+def doubled(gradient):
+    """Minus the gradient, off the diagonal twice."""
     xx, xy, xz, yy, yz, zz = gradient
-    return register((xx, xy, xz, xy)), register((yy, yz, xz, yz)), zz
+    return -xx, -2.0*xy, -2.0*xz, -yy, -2.0*yz, -zz
+
+
+@one_state_only(otherwise=lambda lane, gradient: doubled(gradient))
+def pull_weights(lane, gradient):
+    """Weights of N for pull_mode; kept in registers for one state."""
+    xx, xy, xz, yy, yz, zz = doubled(gradient)
+    return register((xx, xy, xz, yy)), register((yz, zz))
 
 
 @one_state_only(otherwise=lambda lane, ws, at, u: dot(u, load3(lane, ws, at)))
@@ -163,22 +189,20 @@ def no_force(lane):
     return register((0.0, 0.0))
 
 
-def pull_mode_in_lanes(lane, pars, ws, E, r, gradient, force):
+def pull_mode_in_lanes(lane, pars, ws, E, r, weights, force):
     has_pairs, straight, bent = E
     if has_pairs:
-        return force + sym_dot(gradient, load9(lane, ws, bent + 9*r))
-    return force + sym_dot(gradient, read9(pars, straight + 9*r))
+        return force + sum_products(weights, load6(lane, ws, bent + 9*r))
+    return force + sum_products(weights, read6(pars, straight + 9*r))
 
 
 @one_state_only(otherwise=pull_mode_in_lanes)
 def pull_mode(lane, pars, ws, E, r, weights, force):
     """gradient:E_r + the force of `along`"""
-    (has_pairs, straight, bent), (first, second, zz) = E, weights
+    (has_pairs, straight, bent), (first, second) = E, weights
     if has_pairs:
-        at = bent + 9*r
-        return total(force + first*load_four(ws, at) + second*load_four(ws, at + 4)) + zz*load(lane, ws, at + 8)
-    at = straight + 9*r
-    return total(force + first*load_four(pars, at) + second*load_four(pars, at + 4)) + zz*read(pars, at + 8)
+        return total(force + first*load_four(ws, bent + 9*r) + second*load_four(ws, bent + 9*r + 4))
+    return total(force + first*load_four(pars, straight + 9*r) + second*load_four(pars, straight + 9*r + 4))
 
 
 @tanks_only(otherwise=lambda lane, plan, pars, ws, row, k, center, p: p)

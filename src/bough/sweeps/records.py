@@ -66,17 +66,20 @@ FLEXIBLE = Record(
     "flexible", "plan", "a flexible body",
     Field("FLEX_HINGE", "its MODAL hinge", to="hinge"),
     Field("MODES", "n, number of modes"),
-    Field("FLEX_PAR", "its integrals", to="pars.flexible", length=0),
+    Field("CARRIED", "p, fields that the modes carry along"),
+    Field("SPINS", "s, mean rates of second order of points that turn, 0 to 3"),
     Field("FLEX_WS", "its modal record", to="ws.records", length="modal", owned=True),
-    Field("FLEX_ROOM", "scratch, shared by all flexible bodies; in orbit each has its own", to="ws.scratch", length=0),
+    *(Field(f"FLEX_{name.upper()}", f"block '{name}' of its parameters", to="pars.flexible", length=0)
+      for name in ("mass", "place", "shapes", "elastic", "inertia", "t", "inertia_slopes", "rate_slopes", "along", "along_slopes",
+                   "about", "about_slopes")),
+    *(Field(f"BENT_{name.upper()}", f"block '{name}' of its scratch, shared by all flexible bodies; in orbit each has its own",
+            to="ws.scratch", length=0) for name in ("inertia", "along", "W", "x", "rates", "along_rates", "about")),
     Field("NODE_ROOM", "scratch of its nodes, shared by all", to="ws.scratch", length=0),
     Field("HAS_PAIRS", "has terms of two modes; no: linearized", codes=FLAG),
     Field("HAS_TURNS", "these are not skew in the two modes: rotating points", codes=FLAG),
     Field("HAS_CURVES", "nodes have second-order displacements: geometric stiffening", codes=FLAG),
     Field("INBOARD_MOVES", "the modes move the inboard node", codes=FLAG),
     Field("DIAGONAL", "stiffness and damping are diagonal", codes=FLAG),
-    Field("CARRIED", "p, fields that the modes carry along"),
-    Field("SPINS", "mean rates of second order of points that turn, 0 to 3"),
     Field("FLEX_COLUMNS", "columns of a front in the rows of its modes"),
     prefix="FLEX_", written="compile.assemble",
     read="sweeps.modes, modal, fronts, composite, closures, calls, orbit")
@@ -480,20 +483,19 @@ OUTPUT_PARAMETERS = Record(
     size_name="OUTPUT_PARS", prefix="OUTPUT_", written="compile.signal_tables", read="sweeps.outputs")
 
 FLEXIBLE_PARAMETERS = Blocks(
-    "flexible", "pars", "n modes and p carried fields of a body, N = n + p; all in body axes", flexible_parameters,
-    Block("mass", "modal mass: for each of N a row of n", "1"),
-    Block("inboard_place", "undeformed place of the inboard node, 0", "m"),
-    Block("inboard_shapes", "its shapes: a spatial vector for each mode", "kg^-0.5 (/m, 1)"),
+    "flexible", "pars", "n modes, p carried fields and s spins of a body, N = n + p; all in body axes", flexible_parameters,
+    Block("mass", "modal mass without the shares of fields and spins: n rows of n", "1"),
+    Block("place", "undeformed place of the inboard node, 0", "m"),
+    Block("shapes", "its shapes: a spatial vector for each mode", "kg^-0.5 (/m, 1)"),
     Block("elastic", "elastic forces at eta = 0 (n), stiffness, damping (n, or n x n each)", "N/kg^0.5, ..."),
-    Block("E", "E_r at eta = 0, 9 for each of N", "kg^0.5 m"),
+    Block("inertia", "(N_r, h_r) at eta = 0, 6 and 3 for each of N", "kg^0.5 m"),
     Block("t", "translation t_r, 3 for each of N", "kg^0.5"),
-    Block("E_slopes", "what each of N coordinates adds to E; none if linearized", "1"),
+    Block("inertia_slopes", "what each of N coordinates adds to (N_r, h_r); none if linearized", "1"),
     Block("rate_slopes", "what each of N rates adds to W, and, where points turn, to h'; none if linearized", "1"),
-    Block("G", "for each mode what it adds to the slopes of the carried coordinates: p rows of n", "kg^-0.5/m"),
-    Block("spin_masses", "of each spin with the rates of n modes", "1"),
-    Block("spin_moments", "of each spin what n coordinates add to its momentum for w, 3 each", "1"),
-    Block("spin_slopes", "for each mode what it adds to the rate of a spin per modal rate: a row of n for each spin", "kg^-0.5/m"),
-    Block("spin_turns", "the same per w, 3 for each of n modes", "kg^-0.5/m"),
+    Block("along", "V_a at eta = 0: p + s rows of n", "1"),
+    Block("along_slopes", "what each of n coordinates adds to V_a: p + s rows of n", "kg^-0.5/m"),
+    Block("about", "U_ar at eta = 0: for each spin, 3 for each of n", "1"),
+    Block("about_slopes", "what each of n coordinates adds to U_ar: for each spin, 3 for each of n", "kg^-0.5/m"),
     written="compile.flexible_tables", read="sweeps.modes")
 
 NODE_PARAMETERS = Blocks(
@@ -558,13 +560,13 @@ MODAL_RECORD = Record(
     Field("MODAL_H", "first moment", (3,), "kg m"),
     Field("MODAL_WRENCH", "bias wrench of its own mass", (6,), "N m, N"),
     Field("MODAL_BIAS", "angular bias of the hinge", (3,), "rad/s^2"),
-    Field("MODAL_TURNED", "inertia of rotating points beyond second moments: no gravity acts on it", (6,), "kg m^2"),
+    padding(2),
     Field("MODAL_ROWS", "rows of the modes", (0,)),
     prefix="MODAL_", written="sweeps.modes", read="sweeps.modes, modal, calls")
 
 MODAL_BLOCKS = Blocks(
     "modal blocks", "ws", "behind the head of a modal record, for one state", modal_record,
-    Block("rows", "for each of N: D (n), g (6), z_f, 0, columns of a front"),
+    Block("rows", "for each mode, field and spin: D (n), g (6), z_f, 0, columns of a front"),
     Block("inboard", "shapes of the inboard node: a spatial vector for each mode", "kg^-0.5 (/m, 1)"),
     written="sweeps.modes", read="sweeps.modal, fronts, composite")
 
@@ -582,16 +584,13 @@ NODE_BLOCKS = Blocks(
 
 FLEXIBLE_SCRATCH = Blocks(
     "flexible scratch", "ws", "while a flexible body is visited", flexible_scratch,
-    Block("E", "of the deformed body, 9 for each of N", "kg^0.5 m"),
-    Block("slopes", "of the carried coordinates: p rows of n; up to here kept in orbit"),
+    Block("inertia", "(N_r, h_r) of the deformed body, 6 and 3 for each of N", "kg^0.5 m"),
+    Block("along", "V_a of fields and spins: p + s rows of n; up to here kept in orbit"),
     Block("W", "and h', 3 for each of N", "kg^0.5 m/s"),
-    Block("x", "coordinates with the carried ones", "m kg^0.5"),
+    Block("x", "coordinates of modes and fields", "m kg^0.5"),
     Block("rates", "of these", "m kg^0.5/s"),
-    Block("bends", "rates of the slopes", "1/s"),
-    Block("spin_masses", "of each spin with n modes"),
-    Block("spin_slopes", "its rate for each modal rate"),
-    Block("spin_bends", "rates of these", "1/s"),
-    Block("spin_turns", "what each mode adds to its rate for w, 3 each"),
+    Block("along_rates", "rates of V_a", "1/s"),
+    Block("about", "U_ar of spins, 3 for each of n"),
     written="sweeps.modes", read="sweeps.modes, orbit")
 
 NODE_SCRATCH = Blocks(

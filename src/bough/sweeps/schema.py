@@ -283,26 +283,24 @@ def rounded(n, unit):
 
 
 # ---- flexible bodies ------------------------------------------------------------------------------------------------
-@register_jitable(forceinline=True)
 def flexible_parameters(n, p, pairs, turns, diagonal, spins):
-    """In pars, for a body: mass, inboard_place, inboard_shapes, elastic, E, t, E_slopes, rate_slopes, G; for the spins masses,
-    moments, slopes, turns."""
-    size, forces = n + p, n + 2*n*n
+    """In pars, for a body: mass, place and shapes of the inboard node, elastic, inertia, t, inertia_slopes, rate_slopes, along,
+    along_slopes, about, about_slopes."""
+    size, squares, forces = n + p, p + spins, n + 2*n*n
     if diagonal:
         forces = 3*n
-    place = size*rounded(n, 4)
+    place = n*rounded(n, 4)
     elastic = place + 4 + rounded(6*n, 4)
-    E = elastic + rounded(forces, 4)
-    t = E + rounded(9*size, 4)
-    E_slopes = t + rounded(3*size, 4)
-    rate_slopes = E_slopes + pairs*size*rounded(9*size, 4)
-    G = rate_slopes + size*rates_length(size, pairs, turns)
-    masses = G + n*p*rounded(n, 4)
-    moments = masses + spins*rounded(n, 4)
-    slopes = moments + spins*rounded(3*n, 4)
-    turned = slopes + n*spins*rounded(n, 4)
-    return (0, place, place + 4, elastic, E, t, E_slopes, rate_slopes, G, masses, moments, slopes, turned,
-            turned + n*spins*rounded(3*n, 4))
+    inertia = elastic + rounded(forces, 4)
+    t = inertia + rounded(9*size, 4)
+    inertia_slopes = t + rounded(3*size, 4)
+    rate_slopes = inertia_slopes + pairs*size*rounded(9*size, 4)
+    along = rate_slopes + size*rates_length(size, pairs, turns)
+    along_slopes = along + squares*rounded(n, 4)
+    about = along_slopes + n*squares*rounded(n, 4)
+    about_slopes = about + spins*rounded(3*n, 4)
+    return (0, place, place + 4, elastic, inertia, t, inertia_slopes, rate_slopes, along, along_slopes, about, about_slopes,
+            about_slopes + n*spins*rounded(3*n, 4))
 
 
 @register_jitable(forceinline=True)
@@ -327,9 +325,9 @@ def mode_row(n, columns, unit):
 
 
 @register_jitable(forceinline=True)
-def modal_record(n, p, columns, unit=4):
-    """In ws, after the head of a modal record: rows of the modes, inboard shapes."""
-    inboard = (n + p)*mode_row(n, columns, unit)[3]
+def modal_record(n, p, spins, columns, unit=4):
+    """In ws, after the head of a modal record: rows of modes, carried fields and spins, inboard shapes."""
+    inboard = (n + p + spins)*mode_row(n, columns, unit)[3]
     return 0, inboard, inboard + rounded(6*n, 4)
 
 
@@ -339,19 +337,16 @@ def node_record(n):
     return 0, rounded(6*n, 4)
 
 
-@register_jitable(forceinline=True)
 def flexible_scratch(n, p, spins):
-    """In ws: E, slopes (kept in orbit); W with h', x, rates, bends; masses, slopes, bends, turns of the spins."""
-    size = n + p
-    slopes = rounded(9*size, 4)
-    W = slopes + p*rounded(n, 4)
+    """In ws: inertia, along (kept in orbit); W with h', x, rates, along_rates, about."""
+    size, squares = n + p, p + spins
+    along = rounded(9*size, 4)
+    W = along + squares*rounded(n, 4)
     x = W + 2*rounded(3*size, 4)
     rates = x + rounded(size, 4)
-    bends = rates + rounded(size, 4)
-    masses = bends + p*rounded(n, 4)
-    spin = spins*rounded(n, 4)
-    turns = masses + 3*spin
-    return 0, slopes, W, x, rates, bends, masses, masses + spin, masses + 2*spin, turns, turns + spins*rounded(3*n, 4)
+    along_rates = rates + rounded(size, 4)
+    about = along_rates + squares*rounded(n, 4)
+    return 0, along, W, x, rates, along_rates, about, about + spins*rounded(3*n, 4)
 
 
 @register_jitable(forceinline=True)
