@@ -1,7 +1,4 @@
-"""Reading and writing YAML: safe, exact in every number, with line numbers in errors.
-
-The whole of a description as one value: what a YAML file holds, key by key.
-"""
+"""YAML files of systems: what they hold, key by key; read safely, written exact in every number, with line numbers in errors."""
 
 import gc
 import math

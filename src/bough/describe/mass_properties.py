@@ -1,7 +1,4 @@
-"""The inertia of a body about its mass center: read, and checked to be that of a possible body.
-
-Mass, mass center and inertia of bodies: those that shapes with densities, or finite elements, give them.
-"""
+"""Mass, mass center and inertia: checked to be those of a possible body; what shapes with densities, or finite elements, give."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,4 @@
-"""Tables of values over time, and signals: a constant or a table.
-
-Prescribed motions of joint coordinates: position over time, with a continuous rate.
-"""
+"""Tables of values over time; prescribed motions of joint coordinates: position over time, with a continuous rate."""
 
 from collections.abc import Mapping
 from itertools import pairwise

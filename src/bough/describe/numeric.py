@@ -1,7 +1,4 @@
-"""Numbers and vectors as people give them, checked and turned into plain floats and tuples.
-
-Axes: a letter or a vector as people write them, a unit vector as bough keeps them.
-"""
+"""Numbers, vectors and axes as people give them, checked and turned into plain floats and tuples."""
 
 import math
 import re

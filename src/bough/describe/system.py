@@ -1,7 +1,4 @@
-"""The system and its outline as text.
-
-The system: bodies, loops, wheels, loads, force elements, events and stops, collected for compilation.
-"""
+"""The system: bodies, loops, wheels, loads, force elements, events and stops, collected for compilation; its outline as text."""
 
 from __future__ import annotations
 

@@ -1,22 +1,16 @@
-"""Sections of a beam along its axis: constants, tables or functions in, stiffness and mass per length out.
+"""Beams: straight, uniform or tapered, Euler-Bernoulli or Timoshenko, with a mass at the tip.
 
-The 3-D beam element: two nodes of six dofs, sampled at Gauss points.
+Elements have two nodes of six dofs. Axial displacement and twist are linear. Bending uses the interdependent interpolation that
+solves the uniform Timoshenko beam exactly; without shear it is Hermite's cubic. The local axis is x; v bends about z, w about y.
 
-Axial displacement and twist are linear. Bending uses the interdependent interpolation that solves the uniform
-Timoshenko beam exactly; without shear it is Hermite's cubic. The local axis is x; v bends about z, w about y.
-
-Geometric stiffness of a straight beam from its second-order displacements.
-
-Modes prescribe the strains gamma and curvatures kappa of the beam. The exact rod with these strains, R' = R kappa~ and
-r' = R (e_x + gamma), is expanded to second order in the modal coordinates, starting from the inboard node d:
+Modes prescribe the strains gamma and curvatures kappa of the beam. For its geometric stiffness, the exact rod with these strains,
+R' = R kappa~ and r' = R (e_x + gamma), is expanded to second order in the modal coordinates, starting from the inboard node d:
 
     R2 = 1/2 theta_d~ theta_d~ + int theta~ kappa~ ds        r2 = int R2 e_x + theta x gamma ds = 1/2 eta^T G^i eta e_i
 
 Its x-component is the foreshortening of [B 10]; the others couple bending and twist (lateral buckling). The virtual
 rotation is int R d(kappa) ds, which gives H^i for moments. Forces and moments at nodes act through all of them; the beam's own mass
 through the foreshortening alone.
-
-Beams: straight, uniform or tapered, Euler-Bernoulli or Timoshenko, with a mass at the tip.
 """
 
 from collections.abc import Callable, Mapping, Sequence

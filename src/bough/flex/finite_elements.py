@@ -1,7 +1,4 @@
-"""Attachments: named places of a finite-element model, and the motion of one of them as a combination of its dofs.
-
-A finite-element model before reduction: matrices, mass points, attachments and how a load prestresses it.
-"""
+"""A finite-element model before reduction: matrices, mass points, named places, and how a load prestresses it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Natural modes of pairs of stiffness and mass matrices: the lowest ones, mass-normalized, with a fixed sign.
-
-What a reduction refuses, and why: each message names the trouble and its remedy.
-
-Reduction: from a finite-element model to a few modes that the body keeps.
+"""Reduction: from a finite-element model to a few modes that the body keeps.
 
 cantilever       the inboard node is fixed in the body frame; natural modes of what remains.
 free-free        natural modes of the free body, without its rigid motions: the body frame is the mean-axis frame,

@@ -1,7 +1,4 @@
-"""Hexahedra and tetrahedra of scikit-fem: mass, stiffness and initial-stress matrices with node-major dofs.
-
-Solid bodies of hexahedra or tetrahedra, with scikit-fem: blocks, thin plates, and meshes from files.
-"""
+"""Solid bodies of hexahedra or tetrahedra, with scikit-fem: blocks, thin plates, and meshes from files."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""Couplings: linear relations between joint coordinates, such as those of gears, racks, screws, differentials and cables.
-
-A gearbox is several parts at once: a motor with its rotor, a gear ratio, and the compliance or backlash between them and a joint.
-"""
+"""Couplings: linear relations between joint coordinates, such as those of gears, racks, screws and cables; gearboxes."""
 
 from collections.abc import Iterator, Mapping
 from math import pi

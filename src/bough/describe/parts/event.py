@@ -1,7 +1,4 @@
-"""Event actions on coordinates: lock, release, prescribe; actions on connections are in `connection`.
-
-Events: what happens at a time, when a quantity crosses a value, or when several conditions hold.
-"""
+"""Events: what happens at a time, when a quantity crosses a value, or when several conditions hold; actions on coordinates."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, get_args
