@@ -124,9 +124,9 @@ class Appender:
     def __init__(self, file: Any, sink: Sink) -> None:
         self.file, self.sink, self.coords, self.last = file, sink, list[str](), dict[str, NDArray[Any]]()
 
-    def append(self, labeled: Labeled, *, first: bool) -> None:
+    def append(self, labeled: Labeled) -> None:
         """The first part creates the variables, the others are appended along time."""
-        variables = labeled.coords | labeled.variables
+        variables, first = labeled.coords | labeled.variables, not self.file.variables
         if first:
             self.file.dimensions = dict(_sizes(labeled)) | {"time": None}
             self.coords = _auxiliary(labeled)

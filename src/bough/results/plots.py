@@ -225,9 +225,8 @@ def _gap_rows(report: Report, get: Get) -> list[PanelRow]:
     names, rows, constrained = list(report.system.loops), list[PanelRow](), list(constrained_by_loops(report.system).values())
     kinds = (("loop_gap", "gap of translations", "m"), ("loop_gap_angle", "gap of rotations", "rad"))
     for some in _some(len(names)):
-        panels: list[Panel | None] = [Panel(title, unit, get(variable)[..., some], log=True)
-                                      if any(constrained[k][kind] for k in some) else None for kind,
-                                      (variable, title, unit) in enumerate(kinds)]
+        panels = [Panel(title, unit, get(variable)[..., some], log=True) if any(constrained[k][kind] for k in some) else None
+                  for kind, (variable, title, unit) in enumerate(kinds)]
         rows.append(PanelRow(panels, [names[k] for k in some]))
     return rows
 
