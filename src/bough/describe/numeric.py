@@ -159,6 +159,7 @@ def write_matrix6(matrix: Matrix6) -> list[Any]:
     return diagonal if np.array_equal(np.diag(diagonal), matrix) else [list(row) for row in matrix]
 
 
+TEXT = {"type": "string", "minLength": 1}
 NUMBERS = {"type": "array", "items": {"type": "number"}}
 VECTOR = NUMBERS | {"minItems": 3, "maxItems": 3}
 _ROW6 = NUMBERS | {"minItems": 6, "maxItems": 6}
@@ -167,7 +168,7 @@ MATRIX6 = {"anyOf": [_ROW6, {"type": "array", "items": _ROW6, "minItems": 6, "ma
 Truth = Annotated[bool, BeforeValidator(truth)]
 Number = Annotated[float, BeforeValidator(number), WithJsonSchema({"type": "number"})]
 Vector = Annotated[tuple[float, float, float], BeforeValidator(vector), WithJsonSchema(VECTOR)]
-Text = Annotated[str, BeforeValidator(text), WithJsonSchema({"type": "string", "minLength": 1})]
+Text = Annotated[str, BeforeValidator(text), WithJsonSchema(TEXT)]
 
 
 # ---- axes ------------------------------------------------------------------------------------------------------------------

@@ -139,6 +139,8 @@ def _checked(values: Array, name: str) -> Array:
 
 # ---- beam element ----------------------------------------------------------------------------------------------------------
 GAUSS, WEIGHTS = (np.polynomial.legendre.leggauss(4)[0] + 1) / 2, np.polynomial.legendre.leggauss(4)[1] / 2  # on [0, 1]
+# int_0^x_q of the polynomial through the values at the Gauss points: (4, 4)
+_PARTIAL = (GAUSS[:, None] ** np.arange(1, 5) / np.arange(1, 5)) @ np.linalg.inv(GAUSS[:, None] ** np.arange(4))
 
 
 @dataclass(frozen=True)
@@ -273,15 +275,6 @@ def running_integral(grid: BeamGrid, field: Array, start: int) -> tuple[Array, A
 
 def _outer(first: Array, i: int, second: Array, j: int) -> Array:
     return np.asarray(first[:, :, i, :, None] * second[:, :, j, None, :])
-
-
-def _partial_weights() -> Array:
-    """int_0^x_q of the polynomial through the values at the Gauss points: (4, 4)."""
-    powers = np.arange(4)
-    return np.asarray((GAUSS[:, None] ** (powers + 1) / (powers + 1)) @ np.linalg.inv(GAUSS[:, None] ** powers))
-
-
-_PARTIAL = _partial_weights()
 
 
 # ---- beam ------------------------------------------------------------------------------------------------------------------

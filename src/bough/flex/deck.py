@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import isfinite
@@ -315,8 +316,7 @@ def _cartesian(kind: str, place: Array) -> Array:
 
 def _moved(part: _Mesh, motion: Array) -> _Mesh:
     nodes = {label: motion[:, :3] @ place + motion[:, 3] for label, place in part.nodes.items()}
-    sets, element_sets = dict(part.node_sets), dict(part.element_sets)
-    return _Mesh(nodes, list(part.elements), sets, element_sets, list(part.sections), list(part.transforms))
+    return replace(deepcopy(part), nodes=nodes)
 
 
 def _join(deck: Deck, mesh: _Mesh, at: dict[int, int], first: int) -> None:

@@ -248,7 +248,7 @@ class FiniteElements:
 
     def outline(self, shapes: Array) -> Outline:
         """The nodes under modes given by their dofs, for pictures."""
-        return Outline(self.position, self._translations(shapes), self.lines, self.faces)
+        return Outline(self.position, shapes.reshape(len(self.position), self.dofs_per_node, -1)[:, :3], self.lines, self.faces)
 
     def inertia_load(self, direction: int, factor: Array | None = None) -> Array:
         """The dof forces -m a of the acceleration e_i, or e_i times a coordinate: `factor` (3,) picks it. [B 10]"""
@@ -288,6 +288,3 @@ class FiniteElements:
         from bough.flex.modal_convergence import convergence
 
         return convergence(self, reduction, **options)
-
-    def _translations(self, shapes: Array) -> Array:
-        return np.asarray(shapes.reshape(len(self.position), self.dofs_per_node, -1)[:, :3])

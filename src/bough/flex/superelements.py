@@ -213,7 +213,7 @@ class Superelement:
         momentum = self.mass @ rigid
         _, sizes, right = np.linalg.svd(rigid.T @ momentum)
         rank = int((sizes > 1e-10 * sizes[0]).sum())
-        basis = _complement(momentum @ right[:rank].T)
+        basis = np.linalg.svd(momentum @ right[:rank].T)[0][:, rank:]  # orthonormal, of motions without momentum
         basis = basis @ _massive(basis.T @ self.stiffness @ basis, basis.T @ self.mass @ basis)
         squares, mixed = eigh(basis.T @ self.stiffness @ basis, basis.T @ self.mass @ basis)
         count = len(squares) if modes is None else int(modes)
@@ -294,12 +294,6 @@ def _massive(stiffness: Array, mass: Array) -> Array:
         raise DescriptionError("superelement: a motion has neither mass nor stiffness; give all of the mass, or matrices without "
                                "these coordinates")
     return np.asarray(heavy - still @ np.linalg.solve(resisted, still.T @ stiffness @ heavy))
-
-
-def _complement(columns: Array) -> Array:
-    """An orthonormal basis of what is orthogonal to the columns."""
-    left, _, _ = np.linalg.svd(columns, full_matrices=True)
-    return np.asarray(left[:, columns.shape[1] :])
 
 
 def superelement(

@@ -8,7 +8,7 @@ from pydantic_core.core_schema import SerializerFunctionWrapHandler
 
 from bough.describe.base import Description, Fault, among, mapping_schema, read_each, refuse_unknown, subject_of, under, unknown_key
 from bough.describe.motions import LOCKED, MOTION, Constant, MotionField
-from bough.describe.numeric import Number, Text, Truth, at_least_zero, items, shown, text
+from bough.describe.numeric import TEXT, Number, Text, Truth, at_least_zero, items, shown, text
 from bough.describe.part import NO_ANGLES, Finding, Part, SystemView, Target, all_speeds, listed, misnamed, targets
 from bough.describe.parts.connection import Attach, Close, Connecting, Detach, Open, Stiffen, Targeted
 from bough.describe.parts.loop import Loop
@@ -89,7 +89,6 @@ def _actions(value: Any) -> tuple[Action, ...]:
     return read_each(read_action, given)
 
 
-TEXT = {"type": "string", "minLength": 1}
 _MAPPED = {"prescribe": mapping_schema({"target": TEXT, "motion": MOTION}), "attach": Attach.model_json_schema(),
            "stiffen": Stiffen.model_json_schema()}
 ACTION = {"anyOf": [mapping_schema({verb: _MAPPED.get(verb, TEXT)}) for verb in ACTIONS]}
