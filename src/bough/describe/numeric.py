@@ -153,7 +153,7 @@ def matrix6(value: Any, remedy: str) -> Matrix6:
     return tuple(numbers(row, 6) for row in given)
 
 
-def write_matrix6(matrix: Matrix6) -> list[Any]:
+def write_matrix(matrix: tuple[Floats, ...]) -> list[Any]:
     """The matrix as a person would write it: its diagonal if there is nothing else."""
     diagonal = [row[i] for i, row in enumerate(matrix)]
     return diagonal if np.array_equal(np.diag(diagonal), matrix) else [list(row) for row in matrix]

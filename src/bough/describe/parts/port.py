@@ -501,13 +501,11 @@ class Output(Port):
             yield from _entry_problem(system, "coordinate", self.coordinate, "coordinate_names")
         if self.rate:
             yield from _entry_problem(system, "rate", self.rate, "speed_names")
-        if self.wheel:
-            yield from _known("wheel", self.wheel, "wheel", list(system.wheels))
-        if self.tension:
-            yield from _known("tension", self.tension, "line", list(system.lines))
         flexible = [body.name for body in system.bodies.values() if body.n_modes]
-        if self.strain_energy:
-            yield from _known("strain_energy", self.strain_energy, "flexible body", flexible)
+        for field, what, known in (("wheel", "wheel", [*system.wheels]), ("tension", "line", [*system.lines]),
+                                   ("strain_energy", "flexible body", flexible)):
+            if name := getattr(self, field):
+                yield from _known(field, name, what, known)
         if self.strain:
             yield from self._strain_problem(system, self.strain)
         if self.deflection is not None and self.deflection.body in system.bodies:
