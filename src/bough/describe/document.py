@@ -93,12 +93,6 @@ class _Loader(*_PARSERS):  # type: ignore[misc]
         """YAML that is valid, but not wanted; where."""
         return DescriptionError([Problem(text, place=_place(self.file, at.start_mark.line + 1))])
 
-    def construct_yaml_int(self, node: Any) -> int:
-        return int(self.construct_scalar(node))
-
-    def construct_yaml_float(self, node: Any) -> float:
-        return float(self.construct_scalar(node).lower().replace(".inf", "inf").replace(".nan", "nan"))
-
 
 class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
     """Texts that any YAML reader could take for something else are quoted; nothing is written as an alias."""
@@ -111,8 +105,9 @@ for _tag, _pattern, _first in _RULES:
     _whole = re.compile(f"^(?:{_pattern.pattern})$")
     for _target in (_Loader, _Dumper):
         _target.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", _whole, ["" if c == "\0" else c for c in _first])
-_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
-_Loader.add_constructor("tag:yaml.org,2002:float", _Loader.construct_yaml_float)
+_Loader.add_constructor("tag:yaml.org,2002:int", lambda loader, node: int(loader.construct_scalar(node)))
+_Loader.add_constructor("tag:yaml.org,2002:float", lambda loader, node: float(
+    loader.construct_scalar(node).lower().replace(".inf", "inf").replace(".nan", "nan")))
 
 
 def read(text: str, name: str = "") -> Source:

@@ -159,13 +159,6 @@ def check_symmetric(matrix: Any, what: str) -> None:
                                "triangle), without damping or gyroscopic terms")
 
 
-def dependent_modes(vector: Array, value: float) -> str:
-    worst = sorted(np.argsort(-np.abs(vector))[:2].tolist())
-    pair = " and ".join(map(str, worst))
-    return (f"flexible body: its modes are linearly dependent (smallest eigenvalue of their correlation {value:.1e}), above all "
-            f"modes {pair}; leave one out, or ask for fewer modes or interfaces that share no node")
-
-
 def check_no_rigid_mode(model: FiniteElements, free: Array, stiffness: Any, shapes: Array, squares: Array) -> None:
     """Refuse modes that move without strain although the inboard node is fixed."""
     share = stiffness_share(stiffness, shapes)
@@ -429,7 +422,10 @@ def _orthogonal(model: FiniteElements, shapes: Array, drop: int = 0) -> tuple[Ar
     size = np.sqrt(np.maximum(np.diagonal(mass), 1e-300))
     values, vectors = np.linalg.eigh(mass / np.outer(size, size))
     if drop == 0 and len(values) and values[0] < _DEPENDENT:
-        raise DescriptionError(dependent_modes(vectors[:, 0], values[0]))
+        pair = " and ".join(map(str, sorted(np.argsort(-np.abs(vectors[:, 0]))[:2].tolist())))
+        raise DescriptionError(f"flexible body: its modes are linearly dependent (smallest eigenvalue of their correlation "
+                               f"{values[0]:.1e}), above all modes {pair}; leave one out, or ask for fewer modes or interfaces "
+                               "that share no node")
     basis = shapes @ (vectors[:, drop:] / size[:, None])
     reduced = (basis.T @ (model.stiffness @ basis), basis.T @ (model.mass @ basis))
     squares, mixed = eigh(*((matrix + matrix.T) / 2 for matrix in reduced))

@@ -19,7 +19,7 @@ from bough.flex.flexible_body import FlexibleBody, damping_matrix
 from bough.flex.integrals import Array, MassPoints, ModalIntegrals, Nodes, Outline, axial, no_spins, unknown_node
 from bough.flex.matrices import read_matrix
 from bough.flex.reading import Units, units as units_of
-from bough.flex.recovery import Recovery, given_recovery, in_units, is_given, with_given_points
+from bough.flex.recovery import given_recovery, in_units, is_given, with_given_points
 from bough.flex.reduction import NEARLY_UNSTRAINED, check_symmetric, natural_modes, stiffness_share
 
 SECOND_ORDER = "inertia terms of second order"
@@ -155,13 +155,17 @@ class Superelement:
         if variant == "full" and not self.points:
             raise DescriptionError(f"superelement: variant 'full' needs {SECOND_ORDER}, which reduced matrices do not determine; "
                                    "give points= (position, mass, recovery), or take variant='zeroth_order'")
+        if recover is not None and not is_given(recover):
+            raise DescriptionError(f"superelement: recover is {recover!r}, but reduced matrices know no elements; give the "
+                                   "supplier's matrices, recover={'names': [...], 'stress': matrix}, with a column for each "
+                                   "coordinate")
         given = np.zeros((len(squares), len(squares))) if self.damping is None else shapes.T @ self.damping @ shapes
         frequencies = np.sqrt(np.maximum(squares, 0.0))
         points = self._points(shapes)
         return FlexibleBody(
             integrals=self._integrals(shapes, points),
             nodes=with_given_points(self._nodes(shapes), recover, shapes),
-            recovery=self._recovered(recover, shapes),
+            recovery=None if recover is None else given_recovery(recover, shapes),
             inboard=self.inboard,
             K=np.diag(squares),
             D=given + damping_matrix(damping, frequencies),
@@ -171,13 +175,6 @@ class Superelement:
             outline=None if points is None else Outline(points.position, points.phi, np.zeros((0, 2), dtype=int)),
             limits=(STIFFENING,) if self.points else (SECOND_ORDER, STIFFENING, BETWEEN),
         )
-
-    def _recovered(self, recover: Any, shapes: Array) -> Recovery | None:
-        if recover is not None and not is_given(recover):
-            raise DescriptionError(f"superelement: recover is {recover!r}, but reduced matrices know no elements; give the "
-                                   "supplier's matrices, recover={'names': [...], 'stress': matrix}, with a column for each "
-                                   "coordinate")
-        return None if recover is None else given_recovery(recover, shapes)
 
     def _empty(self) -> Array:
         """(r,) which coordinates have neither stiffness nor mass: rotations of interfaces on solid elements."""
