@@ -303,11 +303,11 @@ class Members:
 
     def _tables(self, parameters: Mapping[str, Floats]) -> Floats | None:
         """Table parameters of all samples; None if their tables differ in structure, or some samples are invalid."""
-        if numbers_only(self.model, parameters):
-            return self.model.parameter_tables(parameters)
         try:
             return self.model.parameter_tables(parameters)
         except BoughError:
+            if numbers_only(self.model, parameters):
+                raise
             return None
 
     def _single(self, number: Any, values: Floats) -> Rows:

@@ -22,8 +22,6 @@ from bough.whole import discard, whole_file
 MARK = "bough_version"
 _COMPRESSED_FROM = 256  # entries; smaller arrays grow by it
 COMPRESSED: dict[str, Any] = {"compression": "gzip", "compression_opts": 2, "shuffle": True}
-
-
 RESUME = "resume"               # group of a file with the data needed to resume
 
 
