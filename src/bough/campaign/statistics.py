@@ -63,10 +63,9 @@ def quantiles(values: Floats, shares: Sequence[float] = SHARES, confidence: floa
 
     ordered = np.sort(values[np.isfinite(values)])
     n, found = len(ordered), []
+    if not n:
+        return [Quantile(share, np.nan, np.nan, np.nan) for share in shares]
     for share in shares:
-        if not n:
-            found.append(Quantile(share, np.nan, np.nan, np.nan))
-            continue
         low, high = binom.ppf([(1 - confidence) / 2, (1 + confidence) / 2], n, share)
         ends = [ordered[int(low) - 1] if low >= 1 else -np.inf, ordered[int(high)] if high < n else np.inf]
         found.append(Quantile(share, float(np.quantile(ordered, share)), float(ends[0]), float(ends[1])))

@@ -73,9 +73,9 @@ def _variable_rows(labeled: Labeled, name: str, batched: bool) -> list[PanelRow]
     return rows
 
 
-def _some(n: int, most: int = MOST_CURVES) -> list[Array]:
-    """The numbers from 0 to n - 1 in parts of about equal length, of at most `most`."""
-    return np.array_split(np.arange(n), -(-n // most)) if n else []
+def _some(n: int) -> list[Array]:
+    """The numbers from 0 to n - 1 in parts of about equal length, of those that one panel shows."""
+    return np.array_split(np.arange(n), -(-n // MOST_CURVES)) if n else []
 
 
 def _state(report: Report, get: Get) -> Sections:

@@ -327,16 +327,14 @@ def _watch_texts(system: SystemView, event: Event) -> Iterator[str]:
     rate = event.quantity == "rate"
     measured = [entry for kind in (Output, Input) for port in system.of(kind).values() for entry in port.entries
                 if kind is Output or port.kind == "signal"]
+    positions = [known for body in system.bodies.values() for known in body.coordinate_names]
     for condition in event.conditions:
-        known = [*measured, *(known for body in system.bodies.values() for known in body.coordinate_names)]
-        if condition.of not in known:
+        if condition.of not in (known := [*measured, *positions]):
             hint = nearest(condition.of, known) or listed(known)
             yield f"condition of {condition.of!r} is not a coordinate, output or signal{hint}"
     if not isinstance(event.when, str) or (event.when in measured and not rate):
         return
-    name = event.when
-    positions = [known for body in system.bodies.values() for known in body.coordinate_names]
-    speeds = [*all_speeds(system), *system.wheels]
+    name, speeds = event.when, [*all_speeds(system), *system.wheels]
     known, others = (speeds, positions) if rate else (positions, speeds)
     what = "speed" if rate else "coordinate"
     if known.count(name) > 1:
