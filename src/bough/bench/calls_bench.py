@@ -20,11 +20,13 @@ CALLED = ("arm7", "tree36")
 
 def calls(*, quick: bool = False) -> dict[str, Any]:
     """Measure; {"mechanisms": {name: {"calls": {call: {engine: {"min_us", "median_us"}}}, ...}}, "steps": ..., "laws": ...}."""
+    rounds = 10 if quick else 40                        # of steps; laws are for what has a robot's size
     return {"unit": "microseconds per call from Python; bough's kernel alone is that of forward dynamics, many states in a call",
             "versions": versions(),
             "mechanisms": {name: measure(MECHANISMS[name]().compile(), 40 if quick else 400)
                            for name in counted("mechanisms", CALLED)},
-            **steps_and_laws(10 if quick else 40)}
+            "steps": {name: steps(MECHANISMS[name]().compile(), rounds) for name in counted("steps", MECHANISMS)},
+            "laws": {name: laws(with_ports(MECHANISMS[name]()), rounds) for name in CALLED}}
 
 
 def measure(model: Model, rounds: int) -> dict[str, Any]:
@@ -130,9 +132,3 @@ def laws(model: Model, rounds: int) -> dict[str, Any]:
     timings: dict[str, Any] = interleaved({name: stepping(outputs) for name, outputs in PORTS.items()}, 4*MANY, rounds=rounds)
     added = {name: timings[name]["min_us"] - timings["none"]["min_us"] for name in PORTS if name != "none"}
     return {"dofs": model.nv, **timings, "added": added}
-
-
-def steps_and_laws(rounds: int) -> dict[str, Any]:
-    """Steps on all mechanisms of `bench forward`; laws on those of a robot's size."""
-    return {"steps": {name: steps(MECHANISMS[name]().compile(), rounds) for name in counted("steps", MECHANISMS)},
-            "laws": {name: laws(with_ports(MECHANISMS[name]()), rounds) for name in ("arm7", "tree36")}}

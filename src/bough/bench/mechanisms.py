@@ -24,8 +24,8 @@ KINDS: dict[str, Callable[[np.random.Generator], Joint]] = {
 class Mechanism:
     """A system that grows body by body, each with random placement, mass and inertia."""
 
-    def __init__(self, name: str, seed: int = 0):
-        self.system, self.rng = System(name, gravity=(0.0, 0.0, -9.81)), np.random.default_rng(seed)
+    def __init__(self, name: str):
+        self.system, self.rng = System(name, gravity=(0.0, 0.0, -9.81)), np.random.default_rng(0)
 
     def body(self, parent: str | None, kind: str) -> str:
         rng, name = self.rng, f"b{len(self.system.bodies) + 1}"

@@ -283,14 +283,14 @@ def sampled_damper(period: float) -> Law:
 RATIO = 100.0                                   # of its gearboxes
 
 
-def gearbox_arm(stiffness: float = 1e6) -> System:
+def gearbox_arm() -> System:
     """Seven links, each driven by a motor through a compliant gearbox: its fastest motions are far above 100 Hz."""
     s, parent = System("arm on gearboxes", gravity=(0, 0, -9.81)), None
     for k in range(7):
         mass = 6.0 - 0.6*k
         s.body(f"link{k + 1}", parent=parent, at=(0, 0, 0.35) if k else (0, 0, 0), joint=Revolute("zyzyzyz"[k]), mass=mass,
                com=(0, 0.01, 0.17), inertia=(0.06*mass, 0.06*mass, 0.01*mass))
-        s.gearbox(f"rotor{k + 1}", f"link{k + 1}", ratio=RATIO, inertia=0.5/RATIO**2, stiffness=stiffness, damping=20.0,
+        s.gearbox(f"rotor{k + 1}", f"link{k + 1}", ratio=RATIO, inertia=0.5/RATIO**2, stiffness=1e6, damping=20.0,
                   friction={"viscous": 5.0/RATIO**2})
         s.input(f"motor{k + 1}", coordinate=f"rotor{k + 1}")
         s.output(f"angle{k + 1}", coordinate=f"rotor{k + 1}")

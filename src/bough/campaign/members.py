@@ -95,12 +95,12 @@ def target(model: Model, varied: Variation, law_values: Mapping[str, float], alt
         return Target(varied, LAW, last, nominal=law_values[last])
     if last == "alternative":
         return _alternative(varied, owner, alternatives)
-    start = starts(model).get(name)
-    if start is not None:
-        if (len(entry) != 1 and start.size > 1) or any(k >= start.size for k in entry):
-            raise DescriptionError(f"campaign: vary '{varied.path}': '{name}' has {start.size} numbers; name one of them, "
-                                   f"{name}[0]")
-        return _one(Target(varied, START, name, entry, start))
+    if (start := starts(model).get(name)) is not None:
+        part, at, size = start
+        if (len(entry) != 1 and size > 1) or any(k >= size for k in entry):
+            raise DescriptionError(f"campaign: vary '{varied.path}': '{name}' has {size} numbers; name one of them, {name}[0]")
+        usual = np.zeros(3) if part == "turn" else described_start(model)[part][at : at + size]
+        return _one(Target(varied, START, name, entry, usual))
     try:
         found = parameter(model.system, name)
         if entry:
@@ -208,38 +208,27 @@ def _setting(system: System, varied: Variation, name: str) -> Target:
     return Target(varied, SETTING, name, nominal=usual if usual is not None else 0.0)
 
 
-def starts(model: Model) -> dict[str, Floats]:
-    """The numbers of the initial state, by name."""
-    found: dict[str, Floats] = {}
+def described_start(model: Model) -> dict[str, Floats]:
+    """The initial state of the description, by its parts."""
+    return {"q": model.q0, "v": model.v0, "wheels": model.wheel_speeds, "orbit": model.initial_orbit, "tanks": model.tank_masses}
+
+
+def starts(model: Model) -> dict[str, tuple[str, int, int]]:
+    """Numbers of the initial state by name: their part of it, the first of them there, and how many; "turn": of a quaternion."""
+    found: dict[str, tuple[str, int, int]] = {}
     for name, body in model.system.bodies.items():
-        q, v = model.places[name]
-        nq, nv = body.joint.n_q, body.joint.n_v
+        (q, v), nq, nv = model.places[name], body.joint.n_q, body.joint.n_v
         if nv:
-            found |= {f"{name}.q0": model.q0[q : q + nq], f"{name}.v0": model.v0[v : v + nv]}
+            found |= {f"{name}.q0": ("q", q, nq), f"{name}.v0": ("v", v, nv)}
         if body.joint.spherical:
-            found[f"{name}.turn"] = np.zeros(3)
+            found[f"{name}.turn"] = ("turn", q + len(body.joint.translations), 3)
         if body.n_modes:
-            found |= {f"{name}.eta0": model.q0[q + nq : q + body.n_q], f"{name}.etadot0": model.v0[v + nv : v + body.n_v]}
-    found |= {f"{tank}.mass": model.tank_masses[i : i + 1] for i, tank in enumerate(model.system.tanks)}
-    found |= {f"{wheel}.speed": model.wheel_speeds[i : i + 1] for i, wheel in enumerate(model.names.wheels)}
+            found |= {f"{name}.eta0": ("q", q + nq, body.n_modes), f"{name}.etadot0": ("v", v + nv, body.n_modes)}
+    found |= {f"{tank}.mass": ("tanks", i, 1) for i, tank in enumerate(model.system.tanks)}
+    found |= {f"{wheel}.speed": ("wheels", i, 1) for i, wheel in enumerate(model.names.wheels)}
     if isinstance(model.system.gravity, CentralGravity):
-        found |= {"orbit.position": model.initial_orbit[:3], "orbit.velocity": model.initial_orbit[3:]}
+        found |= {"orbit.position": ("orbit", 0, 3), "orbit.velocity": ("orbit", 3, 3)}
     return found
-
-
-def start_place(model: Model, name: str) -> tuple[str, int]:
-    """The part of the state and the first entry of numbers of `starts`; "turn": the entry of the rotated quaternion."""
-    owner, _, last = name.rpartition(".")
-    if last == "speed":
-        return "wheels", model.names.wheels.index(owner)
-    if last == "mass":
-        return "tanks", list(model.system.tanks).index(owner)
-    if owner == "orbit":
-        return "orbit", 3 * (last == "velocity")
-    joint, (q, v) = model.system.bodies[owner].joint, model.places[owner]
-    places = {"turn": ("turn", q + len(joint.translations)), "q0": ("q", q), "v0": ("v", v), "eta0": ("q", q + joint.n_q),
-              "etadot0": ("v", v + joint.n_v)}
-    return places[last]
 
 
 @dataclass(frozen=True)
@@ -314,11 +303,11 @@ class Members:
 
     def _tables(self, parameters: Mapping[str, Floats]) -> Floats | None:
         """Table parameters of all samples; None if their tables differ in structure, or some samples are invalid."""
-        if numbers_only(self.model, parameters):
-            return self.model.parameter_tables(parameters)
         try:
             return self.model.parameter_tables(parameters)
         except BoughError:
+            if numbers_only(self.model, parameters):
+                raise
             return None
 
     def _single(self, number: Any, values: Floats) -> Rows:
@@ -349,12 +338,10 @@ class Members:
         if not chosen:
             return {}
         model, n = self.model, len(values)
-        described = {"q": model.q0, "v": model.v0, "wheels": model.wheel_speeds, "orbit": model.initial_orbit,
-                     "tanks": model.tank_masses}
-        state = {part: np.tile(numbers, (n, 1)) for part, numbers in described.items()}
-        turns: dict[int, Floats] = {}
+        state = {part: np.tile(numbers, (n, 1)) for part, numbers in described_start(model).items()}
+        places, turns = starts(model), dict[int, Floats]()
         for each, drawn in chosen:
-            part, at = start_place(model, each.owner)
+            part, at, _ = places[each.owner]
             if part == "turn":
                 turns.setdefault(at, np.zeros((n, 3)))[:, each.number] = drawn
             else:

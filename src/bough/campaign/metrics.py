@@ -175,11 +175,8 @@ def _inner(node: ast.expr) -> str | None:
 
 
 def _quantities(tree: ast.expr) -> list[str]:
-    found = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in MEASURES and node.args:
-            found.append(_inner(node.args[0]) or "")
-    return [name for name in found if name]
+    return [name for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+            and node.func.id in MEASURES and node.args and (name := _inner(node.args[0]))]
 
 
 def _history(node: ast.expr, history: History) -> Floats:

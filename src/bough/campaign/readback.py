@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from bough.analyze.parameter_rows import changed_system, copied_places, same_structure, substance
 from bough.analyze.parameters import value_in
-from bough.campaign.members import ALTERNATIVE, LAW, SETTING, START, Rows, Target, start_place
+from bough.campaign.members import ALTERNATIVE, LAW, SETTING, START, Rows, Target, starts
 from bough.compile.coordinates import body_parameters
 from bough.compile.layout import Floats
 from bough.errors import SimulationError
@@ -32,17 +32,12 @@ def read_values(rows: Rows, integration: Integration, trajectory: Trajectory) ->
         elif each.kind == LAW:
             values = np.full(len(rows.numbers), rows.laws[each.owner])
         elif each.kind == ALTERNATIVE:
-            values = np.full(len(rows.numbers), float(_choice(rows, j)))
+            before = sum(other.kind == ALTERNATIVE for other in rows.members.targets[:j])
+            values = np.full(len(rows.numbers), float((rows.members.chosen or ())[before]))
         else:
             values = _of_tables(rows, each, integration)
         found.append(values)
     return np.column_stack(found)
-
-
-def _choice(rows: Rows, j: int) -> int:
-    """The index of the alternative in the model."""
-    before = sum(each.kind == ALTERNATIVE for each in rows.members.targets[:j])
-    return (rows.members.chosen or ())[before]
 
 
 def _of_settings(name: str, integration: Integration) -> float:
@@ -55,7 +50,7 @@ def _of_settings(name: str, integration: Integration) -> float:
 
 def _of_start(rows: Rows, each: Target, trajectory: Trajectory) -> Floats:
     """Read from the first sample in time, which may differ from the request if loops were closed."""
-    state, (part, at) = trajectory.model.state(trajectory.x[:, 0]), start_place(rows.model, each.owner)
+    state, (part, at) = trajectory.model.state(trajectory.x[:, 0]), starts(rows.model)[each.owner][:2]
     if part == "turn":
         before = Rotation.from_quat(rows.model.q0[at : at + 4]).inv()
         return np.asarray((before * Rotation.from_quat(state.q[:, at : at + 4])).as_rotvec()[:, each.number])

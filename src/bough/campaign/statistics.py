@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 SHARES = (0.01, 0.05, 0.5, 0.95, 0.99)
 CONFIDENCE = 0.95
-NO_SALIB = "sensitivity by Sobol's indices needs SALib, which is not installed; pip install 'bough[campaign]'"
 FEWEST = 16  # groups of a saltelli design
 LEAST, MOST = 100, 20_000  # samples that Sobol's indices need, and that they are found from at most
 
@@ -63,10 +63,9 @@ def quantiles(values: Floats, shares: Sequence[float] = SHARES, confidence: floa
 
     ordered = np.sort(values[np.isfinite(values)])
     n, found = len(ordered), []
+    if not n:
+        return [Quantile(share, np.nan, np.nan, np.nan) for share in shares]
     for share in shares:
-        if not n:
-            found.append(Quantile(share, np.nan, np.nan, np.nan))
-            continue
         low, high = binom.ppf([(1 - confidence) / 2, (1 + confidence) / 2], n, share)
         ends = [ordered[int(low) - 1] if low >= 1 else -np.inf, ordered[int(high)] if high < n else np.inf]
         found.append(Quantile(share, float(np.quantile(ordered, share)), float(ends[0]), float(ends[1])))
@@ -97,13 +96,18 @@ def rank_correlations(parameters: Floats, values: Floats) -> Floats:
         return np.asarray(x.T @ y / np.sqrt((x**2).sum(axis=0) * (y**2).sum()))
 
 
+def _salib(method: str) -> Any:
+    try:
+        return import_module(f"SALib.analyze.{method}")
+    except ImportError:
+        raise StateError("sensitivity by Sobol's indices needs SALib, which is not installed; pip install "
+                         "'bough[campaign]'") from None
+
+
 def sobol_indices(parameters: Floats, values: Floats, names: Sequence[str]) -> dict[str, tuple[float, float]]:
     """First-order Sobol indices and their 95 % half widths, by SALib from any random samples (RBD-FAST): the share of a metric's
     variance that each parameter explains alone."""
-    try:
-        from SALib.analyze import rbd_fast
-    except ImportError:
-        raise StateError(NO_SALIB) from None
+    rbd_fast = _salib("rbd_fast")
     good = np.flatnonzero(np.isfinite(values))
     if len(good) < LEAST:
         raise StateError(f"there are {len(good)} samples; Sobol's indices need {LEAST} or more")
@@ -117,10 +121,7 @@ def sobol_indices(parameters: Floats, values: Floats, names: Sequence[str]) -> d
 def total_indices(values: Floats, names: Sequence[str]) -> dict[str, tuple[float, float, float, float]]:
     """Sobol indices of a saltelli design, by SALib: for each parameter the first-order index and the total one, which includes
     interactions; each with its 95 % half width."""
-    try:
-        from SALib.analyze import sobol
-    except ImportError:
-        raise StateError(NO_SALIB) from None
+    sobol = _salib("sobol")
     groups = values.reshape(-1, len(names) + 2)
     whole = groups[np.isfinite(groups).all(axis=1)]
     if len(whole) < FEWEST:

@@ -264,9 +264,8 @@ class Campaign:
         if settings := data.get("simulation"):
             old = system.settings.to_dict() if system.settings else {}
             system.settings = Simulation.from_mapping(old | dict(settings))
-        given = {key: value for key,
-                 value in data.items()
-                 if key in ("samples", "seed", "design", "levels", "correlate", "requirements", "keep", "alternatives")}
+        kept = ("samples", "seed", "design", "levels", "correlate", "requirements", "keep", "alternatives")
+        given = {key: data[key] for key in kept if key in data}
         return cls(system, vary=_by_path(path, data.get("vary")), metrics=_by_name(path, data.get("metrics")),
                    name=data.get("name"), laws=laws, law_values=usual,
                    **given | {key: value for key, value in changes.items() if value is not None})

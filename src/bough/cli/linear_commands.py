@@ -1,7 +1,4 @@
-"""`bough bode`: the frequency response of a system, from its inputs to its outputs.
-
-`bough modes`: the modes of a system in a file.
-"""
+"""`bough bode`: the frequency response of a system, from its inputs to its outputs; `bough modes`: its modes."""
 
 from __future__ import annotations
 

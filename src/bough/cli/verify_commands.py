@@ -28,7 +28,8 @@ def verify(
 ) -> None:
     """Check this installation against closed forms, conservation laws, other methods, plain Python, stored values and other
     engines; or do the same for the system MODEL. Exits with 1 if anything fails."""
-    from bough.verify.model_check import verify_model
+    from bough.files import read
+    from bough.verify.model_check import verify_system
     from bough.verify.suite import Outcome, outcome_line, report_page, verify as verify_all
     from bough.whole import write_text
 
@@ -36,7 +37,7 @@ def verify(
         if not json:
             typer.secho(outcome_line(outcome), fg=None if outcome.fine else "red")
 
-    found = verify_all(only or (), report) if model is None else verify_model(model, only or (), report)
+    found = verify_all(only or (), report) if model is None else verify_system(*read(model), only or (), report)
     title = "bough verify" + (f" {model}" if model else "")
     if html is not None:
         html.parent.mkdir(parents=True, exist_ok=True)

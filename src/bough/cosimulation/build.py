@@ -59,7 +59,11 @@ def build_fmu(model: Model | System, path: str | PathLike[str], *, fmi: int = 2,
     if not (system.inputs or system.outputs):
         raise DescriptionError(f"system '{system.name}' has no ports: the unit would have no variables; declare some with "
                                "System.input and System.output ('inputs:' and 'outputs:' in YAML)")
-    builder, (library, base) = _builder(fmi), LIBRARIES[fmi]
+    library, base = LIBRARIES[fmi]
+    try:
+        builder = importlib.import_module(f"{library}.builder").FmuBuilder
+    except ModuleNotFoundError as error:
+        raise BoughError(f"FMI {fmi} needs {library}: pip install 'bough[fmu]'") from error
     end = system.settings.until if system.settings is not None else 1.0
     options = with_settings({"method": method, "dt": dt, "until": end}, system.settings)
     for name in ("until", "record", "sample_rate"):
@@ -76,14 +80,6 @@ def build_fmu(model: Model | System, path: str | PathLike[str], *, fmi: int = 2,
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(built, target)
     return target
-
-
-def _builder(fmi: int) -> Any:
-    library = LIBRARIES[fmi][0]
-    try:
-        return importlib.import_module(f"{library}.builder").FmuBuilder
-    except ModuleNotFoundError as error:
-        raise BoughError(f"FMI {fmi} needs {library}: pip install 'bough[fmu]'") from error
 
 
 def _built(builder: Any, script: Path, parts: list[Path], folder: Path) -> Path:

@@ -1,7 +1,4 @@
-"""Frames on bodies, on nodes of flexible bodies and on the world.
-
-The body, rigid or flexible, and its joint.
-"""
+"""Frames, on bodies, on nodes of flexible ones and on the world; bodies, rigid or flexible, with their joints."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self

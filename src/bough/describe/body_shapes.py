@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
 from bough import describe
 from bough.describe.base import Description, mapping_schema, refuse_unknown
-from bough.describe.numeric import NUMBERS, VECTOR, Vector, VectorLike, above_zero, items, number, shown, text, vector
+from bough.describe.numeric import NUMBERS, TEXT, VECTOR, Vector, VectorLike, above_zero, items, number, shown, text, vector
 from bough.describe.orientation import IDENTITY, Orientation, rotation_matrix
 from bough.errors import DescriptionError, Problem
 
@@ -31,34 +31,6 @@ _I = np.arange(SIDES)
 _J = (_I + 1) % SIDES
 _BELT = np.concatenate([np.column_stack([_I, _J, _J + SIDES]), np.column_stack([_I, _J + SIDES, _I + SIDES])])  # ring to next ring
 _FAN = np.column_stack([_I, _J, np.full(SIDES, SIDES)])  # a ring to the vertex after it
-
-
-def box(size: tuple[float, float, float]) -> Triangles:
-    """A box centered at the origin."""
-    square = np.array([[1, -1, -1], [1, 1, -1], [1, 1, 1], [1, -1, 1]]) / 2.0                 # the face +x
-    sides = [np.roll(square, axis, axis=1) * sign for axis in range(3) for sign in (1, -1)]
-    corners = [0, 1, 2], [0, 2, 3]
-    mirrored = [0, 2, 1], [0, 3, 2]                                                           # -square has the opposite winding
-    faces = [4 * side + np.array(mirrored if side % 2 else corners) for side in range(6)]
-    return np.concatenate(sides) * size, np.concatenate(faces)
-
-
-def cylinder(radius: float, length: float) -> Triangles:
-    """A cylinder about z, centered at the origin: its side, then its two lids."""
-    low, high = _rim(radius, -length / 2), _rim(radius, length / 2)
-    middle = np.array([[0, 0, length / 2]])
-    top, bottom = _FAN + 2 * SIDES, _FAN[:, ::-1] + 3 * SIDES + 1
-    return np.concatenate([low, high, high, middle, low, -middle]), np.concatenate([_BELT, top, bottom])
-
-
-def sphere(radius: float) -> Triangles:
-    """A sphere at the origin: rings of latitude between two poles."""
-    latitudes = np.linspace(-np.pi / 2, np.pi / 2, _RINGS + 1)[1:-1]
-    rings = [_rim(radius * np.cos(a), radius * np.sin(a)) for a in latitudes]
-    last = SIDES * (len(rings) - 1)
-    belts = [_BELT + SIDES * ring for ring in range(len(rings) - 1)]
-    faces = np.concatenate([*belts, _FAN + last, np.where(_FAN == SIDES, last + SIDES + 1, _FAN)[:, ::-1]])
-    return np.concatenate([*rings, [[0, 0, radius], [0, 0, -radius]]]), faces
 
 
 def _rim(radius: float, height: float) -> np.ndarray:
@@ -157,7 +129,12 @@ class Box(Shape):
         super().__init__(size=size, at=at, orient=orient, color=color, density=density)
 
     def own_triangles(self) -> Triangles:
-        return box(self.size)
+        square = np.array([[1, -1, -1], [1, 1, -1], [1, 1, 1], [1, -1, 1]]) / 2.0             # the face +x
+        sides = [np.roll(square, axis, axis=1) * sign for axis in range(3) for sign in (1, -1)]
+        corners = [0, 1, 2], [0, 2, 3]
+        mirrored = [0, 2, 1], [0, 3, 2]                                                       # -square has the opposite winding
+        faces = [4 * side + np.array(mirrored if side % 2 else corners) for side in range(6)]
+        return np.concatenate(sides) * self.size, np.concatenate(faces)
 
 
 class Cylinder(Shape):
@@ -175,7 +152,10 @@ class Cylinder(Shape):
         super().__init__(radius=radius, length=length, at=at, orient=orient, color=color, density=density)
 
     def own_triangles(self) -> Triangles:
-        return cylinder(self.radius, self.length)
+        low, high = (_rim(self.radius, height) for height in (-self.length / 2, self.length / 2))
+        middle = np.array([[0, 0, self.length / 2]])
+        top, bottom = _FAN + 2 * SIDES, _FAN[:, ::-1] + 3 * SIDES + 1                         # its lids, after its side
+        return np.concatenate([low, high, high, middle, low, -middle]), np.concatenate([_BELT, top, bottom])
 
 
 class Sphere(Shape):
@@ -192,7 +172,12 @@ class Sphere(Shape):
         super().__init__(radius=radius, at=at, orient=orient, color=color, density=density)
 
     def own_triangles(self) -> Triangles:
-        return sphere(self.radius)
+        radius, latitudes = self.radius, np.linspace(-np.pi / 2, np.pi / 2, _RINGS + 1)[1:-1]
+        rings = [_rim(radius * np.cos(a), radius * np.sin(a)) for a in latitudes]             # between two poles
+        last = SIDES * (len(rings) - 1)
+        belts = [_BELT + SIDES * ring for ring in range(len(rings) - 1)]
+        faces = np.concatenate([*belts, _FAN + last, np.where(_FAN == SIDES, last + SIDES + 1, _FAN)[:, ::-1]])
+        return np.concatenate([*rings, [[0, 0, radius], [0, 0, -radius]]]), faces
 
 
 class Mesh(Shape):
@@ -203,7 +188,7 @@ class Mesh(Shape):
     Mesh(path='/models/panel.stl', scale=(0.001, 0.001, 0.001))
     """
 
-    path: Annotated[str, BeforeValidator(_file), WithJsonSchema({"type": "string", "minLength": 1})]
+    path: Annotated[str, BeforeValidator(_file), WithJsonSchema(TEXT)]
     scale: Annotated[tuple[float, float, float], BeforeValidator(_scale), WithJsonSchema(_SCALE)] = (1.0, 1.0, 1.0)
     npz: Annotated[str, BeforeValidator(_packed)] | None = None
 

@@ -1,6 +1,5 @@
-"""The names by which the parts of a system refer to each other, checked when the system is complete.
-
-What nodes of flexible bodies can carry, and what the dynamics of flexible bodies does not support.
+"""What is checked when a system is complete: the names by which its parts refer to each other, what nodes of flexible bodies can
+carry, and what the dynamics of flexible bodies does not support.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,4 @@
-"""Reading and writing YAML: safe, exact in every number, with line numbers in errors.
-
-The whole of a description as one value: what a YAML file holds, key by key.
-"""
+"""YAML files of systems: what they hold, key by key; read safely, written exact in every number, with line numbers in errors."""
 
 import gc
 import math
@@ -60,21 +57,21 @@ class _Loader(*_PARSERS):  # type: ignore[misc]
 
     yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, file: str) -> None:
         _PARSERS[-1].__init__(self, text)
-        self.anchors: dict[str, Any] = {}
+        self.file, self.anchors = file, dict[str, Any]()
         self.nodes, self.repeated, self.sizes = 0, 0, dict[Any, int]()     # with aliases written out; by aliases; of each anchor
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         event, before = self.peek_event(), self.nodes
         if isinstance(event, yaml.AliasEvent):
             if event.anchor in self.anchors and event.anchor not in self.sizes:
-                raise _Refused(f"alias *{event.anchor} stands inside what it repeats; write it out", event)
+                raise self.refused(f"alias *{event.anchor} stands inside what it repeats; write it out", event)
             self.nodes += self.sizes.get(event.anchor, 0)
             self.repeated += self.nodes - before
             if self.repeated > MOST_REPEATED:
                 text = f"alias *{event.anchor} and those before it repeat more than {MOST_REPEATED:,} values; use fewer"
-                raise _Refused(text, event)
+                raise self.refused(text, event)
             return super().compose_node(parent, index)
         self.nodes += 1
         node = super().compose_node(parent, index)
@@ -87,15 +84,14 @@ class _Loader(*_PARSERS):  # type: ignore[misc]
         lines: dict[str, int] = {}
         for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
             if key.value in lines:
-                raise _Refused(f"key {shown(key.value)} is given twice, first in line {lines[key.value]}; keep one of them", key)
+                text = f"key {shown(key.value)} is given twice, first in line {lines[key.value]}; keep one of them"
+                raise self.refused(text, key)
             lines[key.value] = key.start_mark.line + 1
         return node
 
-    def construct_yaml_int(self, node: Any) -> int:
-        return int(self.construct_scalar(node))
-
-    def construct_yaml_float(self, node: Any) -> float:
-        return float(self.construct_scalar(node).lower().replace(".inf", "inf").replace(".nan", "nan"))
+    def refused(self, text: str, at: Any) -> DescriptionError:
+        """YAML that is valid, but not wanted; where."""
+        return DescriptionError([Problem(text, place=_place(self.file, at.start_mark.line + 1))])
 
 
 class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
@@ -105,20 +101,13 @@ class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[mi
         return True
 
 
-class _Refused(Exception):
-    """YAML that is valid, but not wanted; where."""
-
-    def __init__(self, text: str, at: Any) -> None:
-        super().__init__(text)
-        self.line = at.start_mark.line + 1
-
-
 for _tag, _pattern, _first in _RULES:
     _whole = re.compile(f"^(?:{_pattern.pattern})$")
     for _target in (_Loader, _Dumper):
         _target.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", _whole, ["" if c == "\0" else c for c in _first])
-_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
-_Loader.add_constructor("tag:yaml.org,2002:float", _Loader.construct_yaml_float)
+_Loader.add_constructor("tag:yaml.org,2002:int", lambda loader, node: int(loader.construct_scalar(node)))
+_Loader.add_constructor("tag:yaml.org,2002:float", lambda loader, node: float(
+    loader.construct_scalar(node).lower().replace(".inf", "inf").replace(".nan", "nan")))
 
 
 def read(text: str, name: str = "") -> Source:
@@ -130,11 +119,11 @@ def read(text: str, name: str = "") -> Source:
     collecting = gc.isenabled()
     gc.disable()                        # all that is made is kept: looking for garbage in it takes half of the time
     try:
-        loader = _Loader(text)
+        loader = _Loader(text, name)
         root = loader.get_single_node()
         return Source(None if root is None else loader.construct_document(root), root, name)
-    except _Refused as error:
-        raise DescriptionError([Problem(str(error), place=_place(name, error.line))]) from None
+    except DescriptionError:
+        raise
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         what = ", ".join(part for part in (error.context, error.problem) if part)

@@ -1,7 +1,4 @@
-"""The keywords of bough.flex's makers as a YAML file holds them: their forms are checked here, their values by the makers.
-
-Flexible bodies as mappings: how they are read from a YAML file and written to it.
-"""
+"""Flexible bodies in YAML: the keywords of bough.flex's makers, whose forms are checked here, and whose values by the makers."""
 
 import base64
 import binascii

@@ -1,7 +1,4 @@
-"""The joint: translations along axes fixed in the parent's side, then rotations, with its spring, damper and motor.
-
-The named joints, each shorthand for a Joint, and reading and writing joints in YAML.
-"""
+"""Joints: translations along axes fixed in the parent's side, then rotations, with spring, damper and motor; named joints; YAML."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping

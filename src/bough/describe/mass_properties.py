@@ -1,7 +1,4 @@
-"""The inertia of a body about its mass center: read, and checked to be that of a possible body.
-
-Mass, mass center and inertia of bodies: those that shapes with densities, or finite elements, give them.
-"""
+"""Mass, mass center and inertia: checked to be those of a possible body; what shapes with densities, or finite elements, give."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,7 +9,7 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
 from bough import describe
 from bough.describe.body_shapes import Box, Cylinder, Mesh, Shape, Sphere, named
-from bough.describe.numeric import VECTOR, items, shown, vector
+from bough.describe.numeric import VECTOR, items, shown, vector, write_matrix
 from bough.describe.orientation import point_inertia, rotation_matrix
 from bough.errors import DescriptionError, Problem
 
@@ -75,15 +72,9 @@ def defect(mass: float, tensor: Tensor, idealized: bool) -> str:
     return ""
 
 
-def written(tensor: Tensor) -> list[Any]:
-    """The tensor as a person would write it: its diagonal if there is nothing else."""
-    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = tensor
-    return [list(row) for row in tensor] if any((xy, xz, yx, yz, zx, zy)) else [xx, yy, zz]
-
-
 _SCHEMA = {"anyOf": [VECTOR, {"type": "array", "items": VECTOR, "minItems": 3, "maxItems": 3}, {"const": 0}]}
 
-Inertia = Annotated[Tensor, BeforeValidator(inertia), PlainSerializer(written), WithJsonSchema(_SCHEMA)]
+Inertia = Annotated[Tensor, BeforeValidator(inertia), PlainSerializer(write_matrix), WithJsonSchema(_SCHEMA)]
 
 
 # ---- mass properties -------------------------------------------------------------------------------------------------------

@@ -1,7 +1,4 @@
-"""Tables of values over time, and signals: a constant or a table.
-
-Prescribed motions of joint coordinates: position over time, with a continuous rate.
-"""
+"""Tables of values over time; prescribed motions of joint coordinates: position over time, with a continuous rate."""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -17,6 +14,8 @@ from bough.errors import DescriptionError
 
 Kind = Literal["linear", "hold", "cubic"]
 Rows = Floats | tuple[Floats, ...]
+_TIMES = NUMBERS | {"minItems": 1}
+_VALUES = {"anyOf": [NUMBERS, {"type": "array", "items": NUMBERS}]}
 
 
 def increasing(value: Any) -> Floats:
@@ -57,8 +56,8 @@ class TimeTable(Description):
     """
 
     noun: ClassVar[str] = "table"
-    times: Annotated[Floats, BeforeValidator(increasing), WithJsonSchema(NUMBERS | {"minItems": 1})]
-    values: Annotated[Rows, BeforeValidator(_rows), WithJsonSchema({"anyOf": [NUMBERS, {"type": "array", "items": NUMBERS}]})]
+    times: Annotated[Floats, BeforeValidator(increasing), WithJsonSchema(_TIMES)]
+    values: Annotated[Rows, BeforeValidator(_rows), WithJsonSchema(_VALUES)]
     kind: Annotated[Kind, among(Kind)] = "linear"
 
     def __init__(self, times: Any, values: Any, kind: str = "linear") -> None:
@@ -101,8 +100,6 @@ def vector_signal(value: Any) -> tuple[float, float, float] | TimeTable:
     return table(value, 3) if isinstance(value, TimeTable | Mapping) else vector(value)
 
 
-_TIMES = NUMBERS | {"minItems": 1}
-_VALUES = {"anyOf": [NUMBERS, {"type": "array", "items": NUMBERS}]}
 TABLE = mapping_schema({"times": _TIMES, "values": _VALUES}, kind={"enum": list(get_args(Kind))})
 SIGNAL = {"anyOf": [{"type": "number"}, TABLE]}
 

@@ -1,7 +1,4 @@
-"""Numbers and vectors as people give them, checked and turned into plain floats and tuples.
-
-Axes: a letter or a vector as people write them, a unit vector as bough keeps them.
-"""
+"""Numbers, vectors and axes as people give them, checked and turned into plain floats and tuples."""
 
 import math
 import re
@@ -156,12 +153,13 @@ def matrix6(value: Any, remedy: str) -> Matrix6:
     return tuple(numbers(row, 6) for row in given)
 
 
-def write_matrix6(matrix: Matrix6) -> list[Any]:
+def write_matrix(matrix: tuple[Floats, ...]) -> list[Any]:
     """The matrix as a person would write it: its diagonal if there is nothing else."""
     diagonal = [row[i] for i, row in enumerate(matrix)]
     return diagonal if np.array_equal(np.diag(diagonal), matrix) else [list(row) for row in matrix]
 
 
+TEXT = {"type": "string", "minLength": 1}
 NUMBERS = {"type": "array", "items": {"type": "number"}}
 VECTOR = NUMBERS | {"minItems": 3, "maxItems": 3}
 _ROW6 = NUMBERS | {"minItems": 6, "maxItems": 6}
@@ -170,7 +168,7 @@ MATRIX6 = {"anyOf": [_ROW6, {"type": "array", "items": _ROW6, "minItems": 6, "ma
 Truth = Annotated[bool, BeforeValidator(truth)]
 Number = Annotated[float, BeforeValidator(number), WithJsonSchema({"type": "number"})]
 Vector = Annotated[tuple[float, float, float], BeforeValidator(vector), WithJsonSchema(VECTOR)]
-Text = Annotated[str, BeforeValidator(text), WithJsonSchema({"type": "string", "minLength": 1})]
+Text = Annotated[str, BeforeValidator(text), WithJsonSchema(TEXT)]
 
 
 # ---- axes ------------------------------------------------------------------------------------------------------------------

@@ -46,11 +46,6 @@ def quaternion(value: Any) -> Quaternion:
     entries = numbers(value, 4)
     if not any(entries):
         raise ValueError("is a quaternion of zero length; give [x, y, z, w] with unit length, such as [0, 0, 0, 1]")
-    return unit_quaternion(entries)
-
-
-def unit_quaternion(entries: tuple[float, ...]) -> Quaternion:
-    """Four finite numbers, not all zero, scaled to unit length."""
     x, y, z, w = unit_length(entries)
     return x, y, z, w
 
@@ -108,7 +103,7 @@ def from_matrix(R: Any) -> Quaternion:
     if x[0]*(y[1]*z[2] - y[2]*z[1]) + x[1]*(y[2]*z[0] - y[0]*z[2]) + x[2]*(y[0]*z[1] - y[1]*z[0]) < 0:
         raise ValueError("is a matrix with determinant -1, a reflection; give a right-handed rotation matrix")
     _, column = max(enumerate(_multiples(*x, *y, *z)), key=lambda each: float(each[1][each[0]]))
-    return unit_quaternion(column if column[3] >= 0 else tuple(-entry for entry in column))
+    return quaternion(column if column[3] >= 0 else tuple(-entry for entry in column))
 
 
 def quaternions(matrices: np.ndarray) -> np.ndarray:

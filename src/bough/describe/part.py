@@ -1,10 +1,8 @@
-"""Parts of a system: the base class of all kinds of parts.
+"""Parts of a system: the base class of all kinds of parts; what the names of coordinates refer to.
 
 A kind of part is one file in `describe/parts`. It contains everything specific to that kind: the description, its checks, its lines
 in printed summaries and, for force elements, what the compiler, the results and the replay need, as plain data. Other packages use
 the registry `describe.parts.PARTS` and name no kind.
-
-Names of coordinates and speeds, and what the name in an event or a stop refers to.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,4 @@
-"""Gravity: uniform, or central for a system in orbit.
-
-Settings of a simulation.
-"""
+"""Gravity, uniform or central, and the settings of a simulation."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self, get_args

@@ -1,7 +1,4 @@
-"""The system and its outline as text.
-
-The system: bodies, loops, wheels, loads, force elements, events and stops, collected for compilation.
-"""
+"""The system: bodies, loops, wheels, loads, force elements, events and stops, collected for compilation; its outline as text."""
 
 from __future__ import annotations
 
@@ -260,7 +257,8 @@ class System:
         """Plain numbers, strings, lists and dicts, arranged as in the YAML file. With `exact`, flexible bodies are stored as
         arrays instead of the keywords they were built from, because rebuilding them on another machine can change the last digits.
         """
-        return (self._exact() if exact else self)._document().to_dict()
+        plain = self._with(lambda body: {} if body.flexible is None else {"flexible": replace(body.flexible, recipe=None)})
+        return (plain if exact else self)._document().to_dict()
 
     def self_contained(self) -> System:
         """The same system with its meshes embedded, so that their files are no longer needed. A mesh whose file cannot be read is
@@ -320,9 +318,6 @@ class System:
             return cls.from_dict(describe.document.in_folder(source.data, folder) if source.name else source.data)
         except DescriptionError as error:
             raise DescriptionError(source.locate(error.problems)) from None
-
-    def _exact(self) -> System:
-        return self._with(lambda body: {} if body.flexible is None else {"flexible": replace(body.flexible, recipe=None)})
 
     def _with(self, update: Callable[[Body], dict[str, Any]]) -> System:
         """A copy of the system with updated bodies."""

@@ -1,22 +1,16 @@
-"""Sections of a beam along its axis: constants, tables or functions in, stiffness and mass per length out.
+"""Beams: straight, uniform or tapered, Euler-Bernoulli or Timoshenko, with a mass at the tip.
 
-The 3-D beam element: two nodes of six dofs, sampled at Gauss points.
+Elements have two nodes of six dofs. Axial displacement and twist are linear. Bending uses the interdependent interpolation that
+solves the uniform Timoshenko beam exactly; without shear it is Hermite's cubic. The local axis is x; v bends about z, w about y.
 
-Axial displacement and twist are linear. Bending uses the interdependent interpolation that solves the uniform
-Timoshenko beam exactly; without shear it is Hermite's cubic. The local axis is x; v bends about z, w about y.
-
-Geometric stiffness of a straight beam from its second-order displacements.
-
-Modes prescribe the strains gamma and curvatures kappa of the beam. The exact rod with these strains, R' = R kappa~ and
-r' = R (e_x + gamma), is expanded to second order in the modal coordinates, starting from the inboard node d:
+Modes prescribe the strains gamma and curvatures kappa of the beam. For its geometric stiffness, the exact rod with these strains,
+R' = R kappa~ and r' = R (e_x + gamma), is expanded to second order in the modal coordinates, starting from the inboard node d:
 
     R2 = 1/2 theta_d~ theta_d~ + int theta~ kappa~ ds        r2 = int R2 e_x + theta x gamma ds = 1/2 eta^T G^i eta e_i
 
 Its x-component is the foreshortening of [B 10]; the others couple bending and twist (lateral buckling). The virtual
 rotation is int R d(kappa) ds, which gives H^i for moments. Forces and moments at nodes act through all of them; the beam's own mass
 through the foreshortening alone.
-
-Beams: straight, uniform or tapered, Euler-Bernoulli or Timoshenko, with a mass at the tip.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -145,6 +139,8 @@ def _checked(values: Array, name: str) -> Array:
 
 # ---- beam element ----------------------------------------------------------------------------------------------------------
 GAUSS, WEIGHTS = (np.polynomial.legendre.leggauss(4)[0] + 1) / 2, np.polynomial.legendre.leggauss(4)[1] / 2  # on [0, 1]
+# int_0^x_q of the polynomial through the values at the Gauss points: (4, 4)
+_PARTIAL = (GAUSS[:, None] ** np.arange(1, 5) / np.arange(1, 5)) @ np.linalg.inv(GAUSS[:, None] ** np.arange(4))
 
 
 @dataclass(frozen=True)
@@ -279,15 +275,6 @@ def running_integral(grid: BeamGrid, field: Array, start: int) -> tuple[Array, A
 
 def _outer(first: Array, i: int, second: Array, j: int) -> Array:
     return np.asarray(first[:, :, i, :, None] * second[:, :, j, None, :])
-
-
-def _partial_weights() -> Array:
-    """int_0^x_q of the polynomial through the values at the Gauss points: (4, 4)."""
-    powers = np.arange(4)
-    return np.asarray((GAUSS[:, None] ** (powers + 1) / (powers + 1)) @ np.linalg.inv(GAUSS[:, None] ** powers))
-
-
-_PARTIAL = _partial_weights()
 
 
 # ---- beam ------------------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import isfinite
@@ -146,7 +147,6 @@ class _Reader:
         self.parts: dict[str, _Mesh] = {}
         self.placed: list[tuple[str, _Mesh]] = [("", _Mesh())]  # instances by name; first what is outside of them
         self.mesh = self.placed[0][1]
-        self.motion: Array | None = None  # of the instance that is being read: (3, 4)
         self.system = _AT_REST
         self.elastic: dict[str, tuple[float, float]] = {}
         self.material = ""
@@ -188,7 +188,8 @@ class _Reader:
             turn = np.eye(3) + np.sin(angle) * tilde(axis) + (1 - np.cos(angle)) * tilde(axis) @ tilde(axis)
             motion = np.column_stack([turn, turn @ (motion[:, 3] - a) + a])
         part = self.parts.get(entry.options.get("PART", "").upper(), _Mesh())
-        self.mesh = _moved(part, motion)
+        nodes = {label: motion[:, :3] @ place + motion[:, 3] for label, place in part.nodes.items()}
+        self.mesh = replace(deepcopy(part), nodes=nodes)
         self.placed.append((entry.options.get("NAME", "").upper(), self.mesh))
         self.system = (motion[:, :3], motion[:, 3])
 
@@ -311,12 +312,6 @@ def _cartesian(kind: str, place: Array) -> Array:
         around, up = np.radians(place[1:])
         return np.asarray(place[0] * np.array([np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)]))
     return place
-
-
-def _moved(part: _Mesh, motion: Array) -> _Mesh:
-    nodes = {label: motion[:, :3] @ place + motion[:, 3] for label, place in part.nodes.items()}
-    sets, element_sets = dict(part.node_sets), dict(part.element_sets)
-    return _Mesh(nodes, list(part.elements), sets, element_sets, list(part.sections), list(part.transforms))
 
 
 def _join(deck: Deck, mesh: _Mesh, at: dict[int, int], first: int) -> None:

@@ -197,7 +197,7 @@ class Exported:
             diagonal = matrix.diagonal()
             if (diagonal < -_ZERO * np.abs(diagonal).max(initial=0.0)).any():
                 worst = int(np.argmin(diagonal))
-                raise DescriptionError(f"{self.source}: the {what} of node {self.label(worst)} along "
+                raise DescriptionError(f"{self.source}: the {what} of node {self.labels[worst // self.per_node]} along "
                                        f"{COMPONENTS[worst % self.per_node]} is {diagonal[worst]:.6g}, below zero; check the "
                                        f"{'masses' if what == 'mass' else 'springs'} and elements there, and export again")
         self._check_connected()
@@ -215,10 +215,6 @@ class Exported:
         if (both := loose & heavy).any():
             raise DescriptionError(f"{self.source}: node {self.labels[int(np.argmax(both))]} has mass but no stiffness "
                                    f"({int(both.sum())} such); connect it, or export without it")
-
-    def label(self, dof: int) -> int:
-        """The tool's number of the node that a dof belongs to."""
-        return int(self.labels[dof // self.per_node])
 
     def _check_mass(self, mass: float | None) -> None:
         along = rigid_motion(self.position, self.per_node)[:, :3]

@@ -1,7 +1,4 @@
-"""Attachments: named places of a finite-element model, and the motion of one of them as a combination of its dofs.
-
-A finite-element model before reduction: matrices, mass points, attachments and how a load prestresses it.
-"""
+"""A finite-element model before reduction: matrices, mass points, named places, and how a load prestresses it."""
 
 from __future__ import annotations
 
@@ -251,7 +248,7 @@ class FiniteElements:
 
     def outline(self, shapes: Array) -> Outline:
         """The nodes under modes given by their dofs, for pictures."""
-        return Outline(self.position, self._translations(shapes), self.lines, self.faces)
+        return Outline(self.position, shapes.reshape(len(self.position), self.dofs_per_node, -1)[:, :3], self.lines, self.faces)
 
     def inertia_load(self, direction: int, factor: Array | None = None) -> Array:
         """The dof forces -m a of the acceleration e_i, or e_i times a coordinate: `factor` (3,) picks it. [B 10]"""
@@ -291,6 +288,3 @@ class FiniteElements:
         from bough.flex.modal_convergence import convergence
 
         return convergence(self, reduction, **options)
-
-    def _translations(self, shapes: Array) -> Array:
-        return np.asarray(shapes.reshape(len(self.position), self.dofs_per_node, -1)[:, :3])

@@ -1,19 +1,9 @@
-"""FlexibleBody: the modes of a body, and everything about them that its dynamics needs.
+"""FlexibleBody: the modes of a body, and everything about them that its dynamics needs; in NPZ files; how it was made.
 
-A FlexibleBody as plain named arrays, and back: what an NPZ file holds.
-
-How a flexible body was made: its maker and plain keywords, kept so that a file can store them instead of arrays.
-
-The second-order displacements of a body's mass, as a few fields that its modes carry along. [B 10]
-
-Of the second-order displacements u = 1/2 eta^T G eta of the mass, geometric stiffness gives only sum m G^i and sum m c_m G^i.
-Fields that are affine in the place c have just these moments: so the displacement is taken as affine, u = sum_a rho_a (d_a + L_a
-c) with rho_a = 1/2 eta^T G_a eta, in as few fields as there must be. They are mass-orthonormal modes whose coordinates are not
+Of the second-order displacements u = 1/2 eta^T G eta of the mass [B 10], geometric stiffness gives only sum m G^i and sum m c_m
+G^i. Fields that are affine in the place c have just these moments: so the displacement is taken as affine, u = sum_a rho_a (d_a +
+L_a c) with rho_a = 1/2 eta^T G_a eta, in as few fields as there must be. They are mass-orthonormal modes whose coordinates are not
 free: the mass matrix with them is a congruence and stays positive, whatever the deformation.
-
-How the nodes of flexible bodies are displaced and turned against their undeformed places, in body axes.
-
-To second order in the modal coordinates where the body's dynamics is: a bent beam's tip draws near its root. [B 10]
 """
 
 from __future__ import annotations

@@ -1,14 +1,9 @@
-"""Cross products and inertia tensors of whole stacks of vectors.
-
-The places of a flexible body: points that carry its mass, and named nodes that carry joints, loads and outputs.
-
-The modal integrals: sums over the mass of a flexible body, which replace its points in the dynamics. [B 9]
+"""The modal integrals: sums over the mass of a flexible body, which replace its points in the dynamics [B 9]. They are found over
+mass points, or by products with any mass matrix [B 70].
 
 Indices r, s number modes; an array with the indices r, s first has shape (n, n, ...). In the comments c is a point's mass
 center, phi_r the shape of its motion, and N(a, b) = m [(a.b) I - b a^T]. A point that has an inertia Jc of its own turns by
 exp(theta), theta = psi eta.
-
-How the modal integrals are summed: over mass points, or by products with any mass matrix. [B 70]
 """
 
 from __future__ import annotations
@@ -120,8 +115,6 @@ def unknown_node(name: str, known: tuple[str, ...]) -> str:
 
 
 # ---- integrals -------------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
 class ModalIntegrals:
     """The mass matrix of one flexible body with n modes as a polynomial in eta, about the origin of its body frame, in body axes.

@@ -110,13 +110,9 @@ def _row_sets(bulk: Bulk) -> dict[str, list[Row]]:
             analyzed |= {row for grid, text in zip(given[::2], given[1::2], strict=False) for row in _components(grid, text)}
         for card in bulk.cards.get(f"{kind}1", []):
             analyzed |= {row for grid in listed(card[2:], card, points) for row in _components(str(grid), card[1])}
-    count = f"{len(bulk.labels)} grid points and {len(scalars)} scalar points"
-    return {count: every, "EXTRN": external, "ASET and QSET": sorted(analyzed), "all but supports": _unsupported(bulk, every)}
-
-
-def _unsupported(bulk: Bulk, every: list[Row]) -> list[Row]:
     held = {row for _, grid, text in bulk.supports() for row in _components(str(grid), text)}
-    return [row for row in every if row not in held]
+    return {f"{len(bulk.labels)} grid points and {len(scalars)} scalar points": every, "EXTRN": external,
+            "ASET and QSET": sorted(analyzed), "all but supports": [row for row in every if row not in held]}
 
 
 def _components(grid: str, text: str) -> list[Row]:

@@ -1,8 +1,5 @@
-"""What all readers of finite-element models share: units, text files in any encoding and with any line ends, errors, matrices.
-
-Matrix Market files: real matrices and vectors, by coordinates or column by column, whole or one triangle of symmetric ones.
-
-Harwell-Boeing files: real assembled matrices, symmetric ones too, in the Fortran formats that their heads name.
+"""What all readers of finite-element models share: units, text files in any encoding and with any line ends, errors, and real
+matrices in Matrix Market and Harwell-Boeing files, whole or one triangle of symmetric ones.
 """
 
 import re

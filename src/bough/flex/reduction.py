@@ -1,8 +1,4 @@
-"""Natural modes of pairs of stiffness and mass matrices: the lowest ones, mass-normalized, with a fixed sign.
-
-What a reduction refuses, and why: each message names the trouble and its remedy.
-
-Reduction: from a finite-element model to a few modes that the body keeps.
+"""Reduction: from a finite-element model to a few modes that the body keeps.
 
 cantilever       the inboard node is fixed in the body frame; natural modes of what remains.
 free-free        natural modes of the free body, without its rigid motions: the body frame is the mean-axis frame,
@@ -161,13 +157,6 @@ def check_symmetric(matrix: Any, what: str) -> None:
         pair = f"{matrix[i, j]:.9g} at [{i}, {j}] but {matrix[j, i]:.9g} at [{j}, {i}]"
         raise DescriptionError(f"flexible body: the {what} matrix is not symmetric, with {pair}; export the whole matrix (not one "
                                "triangle), without damping or gyroscopic terms")
-
-
-def dependent_modes(vector: Array, value: float) -> str:
-    worst = sorted(np.argsort(-np.abs(vector))[:2].tolist())
-    pair = " and ".join(map(str, worst))
-    return (f"flexible body: its modes are linearly dependent (smallest eigenvalue of their correlation {value:.1e}), above all "
-            f"modes {pair}; leave one out, or ask for fewer modes or interfaces that share no node")
 
 
 def check_no_rigid_mode(model: FiniteElements, free: Array, stiffness: Any, shapes: Array, squares: Array) -> None:
@@ -433,7 +422,10 @@ def _orthogonal(model: FiniteElements, shapes: Array, drop: int = 0) -> tuple[Ar
     size = np.sqrt(np.maximum(np.diagonal(mass), 1e-300))
     values, vectors = np.linalg.eigh(mass / np.outer(size, size))
     if drop == 0 and len(values) and values[0] < _DEPENDENT:
-        raise DescriptionError(dependent_modes(vectors[:, 0], values[0]))
+        pair = " and ".join(map(str, sorted(np.argsort(-np.abs(vectors[:, 0]))[:2].tolist())))
+        raise DescriptionError(f"flexible body: its modes are linearly dependent (smallest eigenvalue of their correlation "
+                               f"{values[0]:.1e}), above all modes {pair}; leave one out, or ask for fewer modes or interfaces "
+                               "that share no node")
     basis = shapes @ (vectors[:, drop:] / size[:, None])
     reduced = (basis.T @ (model.stiffness @ basis), basis.T @ (model.mass @ basis))
     squares, mixed = eigh(*((matrix + matrix.T) / 2 for matrix in reduced))

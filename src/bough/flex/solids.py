@@ -1,7 +1,4 @@
-"""Hexahedra and tetrahedra of scikit-fem: mass, stiffness and initial-stress matrices with node-major dofs.
-
-Solid bodies of hexahedra or tetrahedra, with scikit-fem: blocks, thin plates, and meshes from files.
-"""
+"""Solid bodies of hexahedra or tetrahedra, with scikit-fem: blocks, thin plates, and meshes from files."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -75,10 +72,10 @@ class SolidGrid:
 
     @cached_property
     def stiffness(self) -> Any:
-        from skfem.models.elasticity import linear_elasticity
+        from skfem.models.elasticity import lame_parameters, linear_elasticity
 
         order = self._order[1]
-        return linear_elasticity(*self._lame()).assemble(self.vector).tocsr()[order][:, order]
+        return linear_elasticity(*lame_parameters(self.E, self.nu)).assemble(self.vector).tocsr()[order][:, order]
 
     @cached_property
     def faces(self) -> Array:
@@ -100,8 +97,9 @@ class SolidGrid:
         from scipy.sparse import eye_array, kron
         from skfem import BilinearForm
         from skfem.helpers import grad
+        from skfem.models.elasticity import lame_parameters
 
-        lame, shear = self._lame()
+        lame, shear = lame_parameters(self.E, self.nu)
         dofs = np.empty_like(displacement)
         dofs[self._order[1]] = displacement
         gradient = np.asarray(self.vector.interpolate(dofs).grad)
@@ -153,9 +151,6 @@ class SolidGrid:
             raise DescriptionError(f"node {name!r}: the mesh has no boundary {where!r}; its boundaries are {listed}")
         dofs = self.scalar.get_dofs(where).all()
         return np.flatnonzero(np.isin(self._order[0], dofs))
-
-    def _lame(self) -> tuple[float, float]:
-        return self.E * self.nu / ((1 + self.nu) * (1 - 2 * self.nu)), self.E / (2 * (1 + self.nu))
 
 
 def scikit_fem() -> Any:

@@ -19,7 +19,7 @@ from bough.flex.flexible_body import FlexibleBody, damping_matrix
 from bough.flex.integrals import Array, MassPoints, ModalIntegrals, Nodes, Outline, axial, no_spins, unknown_node
 from bough.flex.matrices import read_matrix
 from bough.flex.reading import Units, units as units_of
-from bough.flex.recovery import Recovery, given_recovery, in_units, is_given, with_given_points
+from bough.flex.recovery import given_recovery, in_units, is_given, with_given_points
 from bough.flex.reduction import NEARLY_UNSTRAINED, check_symmetric, natural_modes, stiffness_share
 
 SECOND_ORDER = "inertia terms of second order"
@@ -155,13 +155,17 @@ class Superelement:
         if variant == "full" and not self.points:
             raise DescriptionError(f"superelement: variant 'full' needs {SECOND_ORDER}, which reduced matrices do not determine; "
                                    "give points= (position, mass, recovery), or take variant='zeroth_order'")
+        if recover is not None and not is_given(recover):
+            raise DescriptionError(f"superelement: recover is {recover!r}, but reduced matrices know no elements; give the "
+                                   "supplier's matrices, recover={'names': [...], 'stress': matrix}, with a column for each "
+                                   "coordinate")
         given = np.zeros((len(squares), len(squares))) if self.damping is None else shapes.T @ self.damping @ shapes
         frequencies = np.sqrt(np.maximum(squares, 0.0))
         points = self._points(shapes)
         return FlexibleBody(
             integrals=self._integrals(shapes, points),
             nodes=with_given_points(self._nodes(shapes), recover, shapes),
-            recovery=self._recovered(recover, shapes),
+            recovery=None if recover is None else given_recovery(recover, shapes),
             inboard=self.inboard,
             K=np.diag(squares),
             D=given + damping_matrix(damping, frequencies),
@@ -171,13 +175,6 @@ class Superelement:
             outline=None if points is None else Outline(points.position, points.phi, np.zeros((0, 2), dtype=int)),
             limits=(STIFFENING,) if self.points else (SECOND_ORDER, STIFFENING, BETWEEN),
         )
-
-    def _recovered(self, recover: Any, shapes: Array) -> Recovery | None:
-        if recover is not None and not is_given(recover):
-            raise DescriptionError(f"superelement: recover is {recover!r}, but reduced matrices know no elements; give the "
-                                   "supplier's matrices, recover={'names': [...], 'stress': matrix}, with a column for each "
-                                   "coordinate")
-        return None if recover is None else given_recovery(recover, shapes)
 
     def _empty(self) -> Array:
         """(r,) which coordinates have neither stiffness nor mass: rotations of interfaces on solid elements."""
@@ -213,7 +210,7 @@ class Superelement:
         momentum = self.mass @ rigid
         _, sizes, right = np.linalg.svd(rigid.T @ momentum)
         rank = int((sizes > 1e-10 * sizes[0]).sum())
-        basis = _complement(momentum @ right[:rank].T)
+        basis = np.linalg.svd(momentum @ right[:rank].T)[0][:, rank:]  # orthonormal, of motions without momentum
         basis = basis @ _massive(basis.T @ self.stiffness @ basis, basis.T @ self.mass @ basis)
         squares, mixed = eigh(basis.T @ self.stiffness @ basis, basis.T @ self.mass @ basis)
         count = len(squares) if modes is None else int(modes)
@@ -294,12 +291,6 @@ def _massive(stiffness: Array, mass: Array) -> Array:
         raise DescriptionError("superelement: a motion has neither mass nor stiffness; give all of the mass, or matrices without "
                                "these coordinates")
     return np.asarray(heavy - still @ np.linalg.solve(resisted, still.T @ stiffness @ heavy))
-
-
-def _complement(columns: Array) -> Array:
-    """An orthonormal basis of what is orthogonal to the columns."""
-    left, _, _ = np.linalg.svd(columns, full_matrices=True)
-    return np.asarray(left[:, columns.shape[1] :])
 
 
 def superelement(

@@ -11,7 +11,7 @@ import numpy as np
 from bough.describe import Body, System
 from bough.describe.body_shapes import Shape
 from bough.describe.orientation import quaternions
-from bough.describe.parts import PARTS
+from bough.describe.parts import parts_of as of_system
 from bough.flex import FlexibleBody
 from bough.flex.integrals import Outline
 from bough.flex.recovery import PASCAL
@@ -44,8 +44,7 @@ def parts_of(system: System, body: Body, reach: float, extent: float, buffers: B
 
 def drawings(system: System, kind: str) -> list[dict[str, Any]]:
     """What parts say is to be drawn of them, of one kind of drawing, with their names."""
-    parts = [part for kind_of_part in PARTS for part in system.of(kind_of_part).values()]
-    return [{"name": part.name} | each for part in parts for each in part.drawing() if each["kind"] == kind]
+    return [{"name": part.name} | each for part in of_system(system) for each in part.drawing() if each["kind"] == kind]
 
 
 def reach_of(system: System, body: Body) -> float:
@@ -208,24 +207,18 @@ def chain(outline: Outline) -> list[int] | None:
     >>> chain(Outline(np.eye(3), np.zeros((3, 3, 0)), lines))
     [0, 1, 2]
     """
-    lines = outline.lines
-    if len(lines) < 1 or len(lines) != len(outline.position) - 1:
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import breadth_first_order
+
+    lines, count = outline.lines, len(outline.position)
+    if len(lines) < 1 or len(lines) != count - 1:
         return None
-    ends = np.bincount(lines.ravel(), minlength=len(outline.position))
+    ends = np.bincount(lines.ravel(), minlength=count)
     if ends.max() > 2 or (ends == 1).sum() != 2:
         return None
-    neighbors: dict[int, list[int]] = {}
-    for a, b in lines.tolist():
-        neighbors.setdefault(a, []).append(b)
-        neighbors.setdefault(b, []).append(a)
-    path, before = [int(np.flatnonzero(ends == 1)[0])], -1
-    while len(path) < len(outline.position):
-        onward = [each for each in neighbors[path[-1]] if each != before]
-        if not onward:
-            return None
-        before = path[-1]
-        path.append(onward[0])
-    return path
+    graph, first = csr_array((np.ones(count - 1), lines.T), shape=(count, count)), int(np.flatnonzero(ends == 1)[0])
+    path = breadth_first_order(graph, first, directed=False, return_predecessors=False)
+    return path.tolist() if len(path) == count else None
 
 
 def section(body: FlexibleBody, path: np.ndarray) -> dict[str, Any]:

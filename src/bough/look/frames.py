@@ -13,7 +13,7 @@ from bough.errors import StateError
 from bough.look.buffers import Buffers
 from bough.model import Model
 from bough.results.dataset import continuous, with_gone
-from bough.results.recorded_parts import VARIABLES, Array, along, modal_coordinates
+from bough.results.recorded_parts import VARIABLES, Array, along
 from bough.results.result_contents import Report
 
 Place = dict[str, Any]  # a body by number (-1: the world), a node of a flexible one (-1: the body frame), a point and axes there
@@ -47,11 +47,6 @@ class Frames:
         """(frames, bodies, 7): position relative to `origin` and quaternion, as stored in the page."""
         relative = self.position - self.origin[:, None]
         return np.concatenate([relative, self.attitude], axis=2).astype(np.float32)
-
-    @property
-    def eta(self) -> dict[str, Array]:
-        """(frames, modes) by flexible body."""
-        return modal_coordinates(self.model.system, self.q)
 
     def pick(self, values: Array, batched: bool) -> Array:
         """The frames of a variable ([run,] time, ...) of the result."""

@@ -10,6 +10,7 @@ from bough.describe.part import depth_first
 from bough.look.body_shapes import drawings, drawn, parts_of, reach_of
 from bough.look.buffers import Buffers
 from bough.look.frames import Frames, curves, frame_place, loads, place
+from bough.results.recorded_parts import modal_coordinates
 from bough.results.result_contents import Report
 
 _FASTEST = 2 * np.pi  # rad/s that an eye can follow: wheels are drawn slower by a common factor
@@ -48,7 +49,7 @@ def scene(report: Report, frames: Frames, buffers: Buffers) -> dict[str, Any]:
 def _bodies(system: System, frames: Frames, buffers: Buffers) -> list[dict[str, Any]]:
     limbs, numbers = limb_numbers(system), {name: k for k, name in enumerate(system.bodies)}
     reaches, extent = _reaches(system, frames), float(np.linalg.norm(np.ptp(frames.position, axis=1), axis=1).max())
-    found = []
+    modes, found = modal_coordinates(system, frames.q), []
     for name, body in system.bodies.items():
         entry: dict[str, Any] = {
             "name": name,
@@ -63,7 +64,7 @@ def _bodies(system: System, frames: Frames, buffers: Buffers) -> list[dict[str, 
             "flexible": None,
         }
         if body.flexible is not None:
-            entry["flexible"] = drawn(body.flexible, buffers) | {"eta": buffers.add(frames.eta[name])}
+            entry["flexible"] = drawn(body.flexible, buffers) | {"eta": buffers.add(modes[name])}
         found.append(entry)
     return found
 

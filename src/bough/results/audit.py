@@ -85,11 +85,11 @@ class Audit:
 
     def __str__(self) -> str:
         rows = [f"audit: {self.line}"]
-        rows += [f"  {name:22} {share:.1e} of its terms is left, at {CHECKED} samples at most" for name,
-                 share in self.balances.items()]
+        rows += [f"  {name:22} {share:.1e} of its terms is left, at {CHECKED} samples at most"
+                 for name, share in self.balances.items()]
         rows += [f"  {name:22} not audited: {why}" for name, why in self.not_audited.items()]
-        rows += [f"  {f'energy, {name}':22} {value if isinstance(value, str) else f'{value:.6g} J'}" for name,
-                 value in self.energy.items()]
+        rows += [f"  {f'energy, {name}':22} {value if isinstance(value, str) else f'{value:.6g} J'}"
+                 for name, value in self.energy.items()]
         rows += [f"  {f'{name}, drift':22} {drift:.1e} of those of the bodies" for name, drift in self.momentum.items()]
         others = {"largest loop gap": None if self.loop_gap is None else f"{self.loop_gap:.1e} m or rad",
                   "integration error": self.error, "steps": self.steps,

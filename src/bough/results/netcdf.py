@@ -22,8 +22,6 @@ from bough.whole import discard, whole_file
 MARK = "bough_version"
 _COMPRESSED_FROM = 256  # entries; smaller arrays grow by it
 COMPRESSED: dict[str, Any] = {"compression": "gzip", "compression_opts": 2, "shuffle": True}
-
-
 RESUME = "resume"               # group of a file with the data needed to resume
 
 
@@ -124,9 +122,9 @@ class Appender:
     def __init__(self, file: Any, sink: Sink) -> None:
         self.file, self.sink, self.coords, self.last = file, sink, list[str](), dict[str, NDArray[Any]]()
 
-    def append(self, labeled: Labeled, *, first: bool) -> None:
+    def append(self, labeled: Labeled) -> None:
         """The first part creates the variables, the others are appended along time."""
-        variables = labeled.coords | labeled.variables
+        variables, first = labeled.coords | labeled.variables, not self.file.variables
         if first:
             self.file.dimensions = dict(_sizes(labeled)) | {"time": None}
             self.coords = _auxiliary(labeled)

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FormatStrFormatter, LogFormatterSciNotation, LogLocator, MaxNLocator, NullLocator
 
 from bough.describe import Body, Joint, System
-from bough.figure_style import COLORS
+from bough.figure_style import COLORS, PANEL_TITLE, dress
 from bough.results.recorded_parts import Array
 
 MOST_CURVES = 8  # of a group
@@ -168,19 +168,15 @@ def thinned(time: Array, curve: Array) -> tuple[Array, Array]:
 
 def _dress(axes: Axes, title: str, unit: str, last: bool) -> None:
     """Title, labels, ticks, at fixed places: finding them would take matplotlib half of the drawing time."""
-    axes.set_title(title, loc="left", fontsize=9, y=1.03, pad=0)
-    axes.set_ylabel(f"[{unit or '-'}]", fontsize=8)
+    dress(axes, "", "time [s]" if last else "", f"[{unit or '-'}]")
+    axes.set_title(title, loc="left", fontsize=PANEL_TITLE, y=1.03, pad=0)
+    axes.tick_params(labelbottom=last)
     axes.yaxis.set_label_coords(-0.115, 0.5)
     axes.xaxis.set_label_coords(0.5, -0.17)
-    axes.set_xlabel("time [s]", fontsize=8) if last else axes.tick_params(labelbottom=False)
-    axes.tick_params(labelsize=7)
     axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.yaxis.set_major_locator(MaxNLocator(4, steps=(1, 2, 2.5, 5, 10)))
     axes.yaxis.set_major_formatter(FormatStrFormatter("%.5g"))
-    axes.grid(True, linewidth=0.4, alpha=0.5)
     axes.margins(x=0)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
 
 
 def _power(values: Array) -> int:

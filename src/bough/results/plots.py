@@ -73,9 +73,9 @@ def _variable_rows(labeled: Labeled, name: str, batched: bool) -> list[PanelRow]
     return rows
 
 
-def _some(n: int, most: int = MOST_CURVES) -> list[Array]:
-    """The numbers from 0 to n - 1 in parts of about equal length, of at most `most`."""
-    return np.array_split(np.arange(n), -(-n // most)) if n else []
+def _some(n: int) -> list[Array]:
+    """The numbers from 0 to n - 1 in parts of about equal length, of those that one panel shows."""
+    return np.array_split(np.arange(n), -(-n // MOST_CURVES)) if n else []
 
 
 def _state(report: Report, get: Get) -> Sections:
@@ -225,9 +225,8 @@ def _gap_rows(report: Report, get: Get) -> list[PanelRow]:
     names, rows, constrained = list(report.system.loops), list[PanelRow](), list(constrained_by_loops(report.system).values())
     kinds = (("loop_gap", "gap of translations", "m"), ("loop_gap_angle", "gap of rotations", "rad"))
     for some in _some(len(names)):
-        panels: list[Panel | None] = [Panel(title, unit, get(variable)[..., some], log=True)
-                                      if any(constrained[k][kind] for k in some) else None for kind,
-                                      (variable, title, unit) in enumerate(kinds)]
+        panels = [Panel(title, unit, get(variable)[..., some], log=True) if any(constrained[k][kind] for k in some) else None
+                  for kind, (variable, title, unit) in enumerate(kinds)]
         rows.append(PanelRow(panels, [names[k] for k in some]))
     return rows
 

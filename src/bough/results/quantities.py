@@ -84,9 +84,10 @@ class Record(NamedTuple):
     plotted: bool = True  # whether it has a figure; all of it is in the replay
 
 
-def _of_part(kind: type[Part], derive: dict[str, Derive]) -> dict[str, Quantity]:
-    """The recorded variables of a kind of part, with the functions that derive them."""
-    return {name: Quantity(each.dims, each.units, each.meaning, derive[name]) for name, each in kind.recorded.items()}
+def _of_part(kind: type[Part], derive: dict[str, Derive], **units_of: str) -> dict[str, Quantity]:
+    """The recorded variables of a kind of part, with the functions that derive them and coordinates that hold their units."""
+    return {name: Quantity(each.dims, each.units, each.meaning, derive[name], units_of.get(name, ""))
+            for name, each in kind.recorded.items()}
 
 
 AXIS, BODY, NODE = ("axis",), ("body", "axis"), ("node", "axis")
@@ -194,20 +195,15 @@ RECORDS: dict[str, Record] = {
         "loop_gap": lambda s: s.loop_gaps[0],
         "loop_gap_angle": lambda s: s.loop_gaps[1],
     }), needs="loops", default=True),
-    "couplings": Record({
-        "coupling_force": Quantity(("coupled",), "", Coupling.recorded["coupling_force"].meaning,
-                                   lambda s: s.coupling_forces(), "coupled_unit"),
-        "coupling_gap": Quantity(("coupling",), "rad or m", Coupling.recorded["coupling_gap"].meaning, lambda s: s.coupling_gaps()),
-    }, needs="couplings", default=True),
-    "friction": Record({
-        "friction_force": Quantity(("friction",), "", Friction.recorded["friction_force"].meaning,
-                                   lambda s: results.part_values.friction_forces(s),
-                                   "friction_unit"),
-        "friction_loss": Quantity(("friction",), "J", Friction.recorded["friction_loss"].meaning,
-                                  lambda s: s.rows.friction[..., 2]),
-        "friction_sticks": Quantity(("friction",), "", Friction.recorded["friction_sticks"].meaning,
-                                    lambda s: results.part_values.friction_sticks(s)),
-    }, needs="friction", default=True, evaluated="acceleration"),
+    "couplings": Record(_of_part(Coupling, {
+        "coupling_force": lambda s: s.coupling_forces(),
+        "coupling_gap": lambda s: s.coupling_gaps(),
+    }, coupling_force="coupled_unit"), needs="couplings", default=True),
+    "friction": Record(_of_part(Friction, {
+        "friction_force": lambda s: results.part_values.friction_forces(s),
+        "friction_loss": lambda s: s.rows.friction[..., 2],
+        "friction_sticks": lambda s: results.part_values.friction_sticks(s),
+    }, friction_force="friction_unit"), needs="friction", default=True, evaluated="acceleration"),
     "drives": Record({
         "drive_force": Quantity(("drive",), "", "force or torque that holds a coordinate, locked or prescribed; NaN: it is free",
                                 lambda s: s.drive_forces(), "drive_unit"),

@@ -119,18 +119,17 @@ class Parts:
         return self.path
 
     def _gather(self, file: Appender, whole: Trajectory, record: tuple[str, ...]) -> None:
-        first, before = True, 0
+        before = 0
         for part in self.read():
             file.keep({name: part[name] for name in ARRAYS})
             memory = with_samples_before(part["memory"], before)
             before += len(part["t"])
             if len(part["t"]):
-                chunk = replace(whole, **{name: part[name] for name in ARRAYS}, memory=None)
-                file.append(Result(chunk, record).arrays, first=first)
-                first = False
+                file.append(Result(replace(whole, **{name: part[name] for name in ARRAYS}, memory=None), record).arrays)
         attrs = Facts.of(whole, record).to_attrs() | {"system": self.system, "audit": self.audit(whole).to_json()}
-        packed = pack_meshes(whole.model.system)
-        file.finish(attrs | ({"meshes": packed} if packed else {}), memory)
+        if packed := pack_meshes(whole.model.system):
+            attrs["meshes"] = packed
+        file.finish(attrs, memory)
 
     def audit(self, whole: Trajectory) -> Audit:
         """The audit of some samples of all parts."""

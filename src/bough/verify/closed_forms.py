@@ -52,10 +52,10 @@ def pendulum(q0: float = 2.0) -> System:
     return s
 
 
-def swing(t: Floats, q0: float = 2.0) -> Floats:
-    """q = 2 arcsin(k cd(w t, k)), k = sin(q0/2): a pendulum of length 1 let go at q0."""
+def swing(t: Floats, q0: float = 2.0, length: float = 1.0) -> Floats:
+    """q = 2 arcsin(k cd(w t, k)), k = sin(q0/2): a pendulum let go at q0."""
     k = np.sin(q0 / 2)
-    _, cn, dn, _ = ellipj(np.sqrt(G) * t, k * k)
+    _, cn, dn, _ = ellipj(np.sqrt(G / length) * t, k * k)
     return 2.0 * np.arcsin(k * cn / dn)
 
 
@@ -222,10 +222,9 @@ def parallelogram() -> Pairs:
     s.body("rocker", at=(0.8, 0, 0), joint=Revolute("y", q0=1.0), **bar)
     s.loop("pin", joint=Spherical(), a=Frame("coupler", at=(0.8, 0, 0)), b=Frame("rocker", at=(0, 0, -l)))
     t, q = states_of(s, 2.0, 10.0, dt=1e-3)
-    k = np.sin(0.5)
-    _, cn, dn, _ = ellipj(np.sqrt((m + M) * G / ((2 * m / 3 + M) * l)) * t, k * k)
-    yield q[:, 0], 2 * np.arcsin(k * cn / dn)
-    yield q[:, 1], -2 * np.arcsin(k * cn / dn)
+    angle = swing(t, 1.0, (2 * m / 3 + M) * l / (m + M))
+    yield q[:, 0], angle
+    yield q[:, 1], -angle
 
 
 # ---- motions, tables, events -----------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bough.analyze.balance import balance
+from bough.compile.batch import Batch
 from bough.describe import Free, Revolute, Spherical, System, Universal
 from bough.flex import beam
 from bough.model import Model
@@ -19,28 +20,25 @@ NOETHER = "energy and momenta of what nothing acts on stay as they are"
 SOURCE = "mechanics; see the theory page on loads [B 96]"
 
 
-def with_inputs(model: Model, n: int) -> dict[str, Any]:
-    """Numbers for all inputs."""
-    rng = np.random.default_rng(6)
-    found = {name: rng.normal(size=(n, port.size)) for name, port in model.system.inputs.items()}
-    return {"inputs": found} if found else {}
-
-
 def balanced(build: Callable[[], System], modal: float = 1.0) -> Pairs:
     """The residual of each balance, relative to its terms."""
     model = build().compile()
     q, v = systems.random_state(model, 5, modal=modal)
     if model.in_orbit:
         q, v = systems.centered(model, q, 0.1 * v)
-    tau = np.random.default_rng(9).normal(size=v.shape)
-    found = balance(model, model.batch(q, v, tau, t=0.3, **with_inputs(model, len(q))))
-    for share in found.worst.values():
-        yield share, 0.0, 1.0
+    tau, rng = np.random.default_rng(9).normal(size=v.shape), np.random.default_rng(6)
+    inputs = {name: rng.normal(size=(len(q), port.size)) for name, port in model.system.inputs.items()}
+    yield from residuals(model, model.batch(q, v, tau, t=0.3, inputs=inputs or None))
 
 
 def closed_balance(name: str) -> Pairs:
     model, q, v = systems.closed(name)
-    for share in balance(model, model.batch(q, v, v)).worst.values():
+    yield from residuals(model, model.batch(q, v, v))
+
+
+def residuals(model: Model, batch: Batch) -> Pairs:
+    """That of each balance, relative to its terms."""
+    for share in balance(model, batch).worst.values():
         yield share, 0.0, 1.0
 
 

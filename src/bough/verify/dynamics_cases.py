@@ -24,7 +24,6 @@ NEWTON = "Newton's and Euler's equations of each body in maximal coordinates, de
 KANE = "Kane's equations summed over every mass point, dense"
 OWN = "written for bough from the description alone, in NumPy: bough.verify.witnesses"
 NUMPY = "NumPy's linear solver on bough's mass matrix and bias"
-TEXTBOOK = "Featherstone, Rigid Body Dynamics Algorithms (2008), chapters 3, 6 and 8"
 METHODS = ("order-n", "dense")
 CASES = Cases("dynamics")
 

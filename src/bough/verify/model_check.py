@@ -15,7 +15,6 @@ from bough.analyze.equations_of_motion import room_for
 from bough.compile.layout import Floats
 from bough.describe import Body, CentralGravity, Frame, Free, System, load
 from bough.errors import BoughError, ModelError
-from bough.files import read
 from bough.integrate.methods import FIXED
 from bough.kernels.linker import link
 from bough.model import Model
@@ -260,12 +259,6 @@ def cases_of(checked: Checked) -> Cases:
     add("a run, its energy", "energy and all work over a run", "each other: what is not accounted for",
         "the audit of the run [B 97]", 2.0, checked.audited)
     return found
-
-
-def verify_model(file: Path, only: Sequence[str] = (), report: Callable[[Outcome], None] = lambda outcome: None) -> Verified:
-    """Run all checks for the system of a file."""
-    system, laws = read(file)
-    return verify_system(system, laws, only, report)
 
 
 def verify_system(

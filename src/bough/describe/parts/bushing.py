@@ -59,7 +59,7 @@ def _check_matrix(K: Floats) -> None:
 
 
 _PAIR = {"type": "array", "minItems": 2, "maxItems": 2}
-Matrix = Annotated[Matrix6, BeforeValidator(_matrix), PlainSerializer(numeric.write_matrix6),
+Matrix = Annotated[Matrix6, BeforeValidator(_matrix), PlainSerializer(numeric.write_matrix),
                    WithJsonSchema({"anyOf": [*numeric.MATRIX6["anyOf"], _PAIR]})]
 
 

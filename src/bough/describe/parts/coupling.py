@@ -1,7 +1,4 @@
-"""Couplings: linear relations between joint coordinates, such as those of gears, racks, screws, differentials and cables.
-
-A gearbox is several parts at once: a motor with its rotor, a gear ratio, and the compliance or backlash between them and a joint.
-"""
+"""Couplings: linear relations between joint coordinates, such as those of gears, racks, screws and cables; gearboxes."""
 
 from collections.abc import Iterator, Mapping
 from math import pi
@@ -13,7 +10,7 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema, model_val
 from bough.describe.base import Description, Fault, among, mapping_schema
 from bough.describe.body import Body
 from bough.describe.joint import Revolute
-from bough.describe.numeric import Number, Text, above_zero, at_least_zero, number, shown, text
+from bough.describe.numeric import TEXT, Number, Text, above_zero, at_least_zero, number, shown, text
 from bough.describe.part import Finding, Part, Recorded, SystemView, coordinate_fault, entry_named, targets
 from bough.describe.parts.friction import Friction
 from bough.describe.settings import CentralGravity
@@ -218,17 +215,14 @@ def _factor(name: Any, value: Any) -> float:
         raise ValueError(f"has a factor of {name!r} that {error}") from None
 
 
-_NUMBER, _TEXT = {"type": "number"}, {"type": "string", "minLength": 1}
-
-
 def _schemas() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+    found, number_schema = list[dict[str, Any]](), {"type": "number"}
     for kind, cls in RELATIONS.items():
-        fields = {name: (_TEXT if field.annotation is str else _NUMBER, field.is_required())
+        fields = {name: (TEXT if field.annotation is str else number_schema, field.is_required())
                   for name, field in cls.model_fields.items()}
         needed = {"type": {"const": kind}} | {name: schema for name, (schema, required) in fields.items() if required}
         found.append(mapping_schema(needed, **{name: schema for name, (schema, required) in fields.items() if not required}))
-    return [*found, {"type": "object", "minProperties": 1, "additionalProperties": _NUMBER}]
+    return [*found, {"type": "object", "minProperties": 1, "additionalProperties": number_schema}]
 
 
 RelationField = Annotated[Any, BeforeValidator(read_relation),

@@ -1,7 +1,4 @@
-"""Event actions on coordinates: lock, release, prescribe; actions on connections are in `connection`.
-
-Events: what happens at a time, when a quantity crosses a value, or when several conditions hold.
-"""
+"""Events: what happens at a time, when a quantity crosses a value, or when several conditions hold; actions on coordinates."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, get_args
@@ -11,7 +8,7 @@ from pydantic_core.core_schema import SerializerFunctionWrapHandler
 
 from bough.describe.base import Description, Fault, among, mapping_schema, read_each, refuse_unknown, subject_of, under, unknown_key
 from bough.describe.motions import LOCKED, MOTION, Constant, MotionField
-from bough.describe.numeric import Number, Text, Truth, at_least_zero, items, shown, text
+from bough.describe.numeric import TEXT, Number, Text, Truth, at_least_zero, items, shown, text
 from bough.describe.part import NO_ANGLES, Finding, Part, SystemView, Target, all_speeds, listed, misnamed, targets
 from bough.describe.parts.connection import Attach, Close, Connecting, Detach, Open, Stiffen, Targeted
 from bough.describe.parts.loop import Loop
@@ -92,7 +89,6 @@ def _actions(value: Any) -> tuple[Action, ...]:
     return read_each(read_action, given)
 
 
-TEXT = {"type": "string", "minLength": 1}
 _MAPPED = {"prescribe": mapping_schema({"target": TEXT, "motion": MOTION}), "attach": Attach.model_json_schema(),
            "stiffen": Stiffen.model_json_schema()}
 ACTION = {"anyOf": [mapping_schema({verb: _MAPPED.get(verb, TEXT)}) for verb in ACTIONS]}
@@ -331,16 +327,14 @@ def _watch_texts(system: SystemView, event: Event) -> Iterator[str]:
     rate = event.quantity == "rate"
     measured = [entry for kind in (Output, Input) for port in system.of(kind).values() for entry in port.entries
                 if kind is Output or port.kind == "signal"]
+    positions = [known for body in system.bodies.values() for known in body.coordinate_names]
     for condition in event.conditions:
-        known = [*measured, *(known for body in system.bodies.values() for known in body.coordinate_names)]
-        if condition.of not in known:
+        if condition.of not in (known := [*measured, *positions]):
             hint = nearest(condition.of, known) or listed(known)
             yield f"condition of {condition.of!r} is not a coordinate, output or signal{hint}"
     if not isinstance(event.when, str) or (event.when in measured and not rate):
         return
-    name = event.when
-    positions = [known for body in system.bodies.values() for known in body.coordinate_names]
-    speeds = [*all_speeds(system), *system.wheels]
+    name, speeds = event.when, [*all_speeds(system), *system.wheels]
     known, others = (speeds, positions) if rate else (positions, speeds)
     what = "speed" if rate else "coordinate"
     if known.count(name) > 1:

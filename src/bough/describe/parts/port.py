@@ -11,7 +11,7 @@ from pydantic_core.core_schema import ValidationInfo
 from bough import flex
 from bough.describe.base import Fault, among
 from bough.describe.body import FORCE_UNITS, FRAME, WORLD, Frame, FrameField, read_frame, write_frame
-from bough.describe.numeric import Axis, AxisLike, Text, above_zero, at_least_zero, items, letter, shown, text
+from bough.describe.numeric import TEXT, Axis, AxisLike, Text, above_zero, at_least_zero, items, letter, shown, text
 from bough.describe.part import BESIDE, FORCE_BESIDE, Attachment, Finding, Names, Part, SystemView, entry_named, listed
 from bough.describe.parts.wrench import Axes
 from bough.errors import nearest
@@ -299,7 +299,6 @@ def _pair(value: Any, info: ValidationInfo) -> tuple[Frame, Frame] | None:
     return None if given is None else (read_frame(given[0], info), read_frame(given[1], info))
 
 
-_NAME = {"type": "string", "minLength": 1}
 PairField = Annotated[tuple[Frame, Frame] | None, BeforeValidator(_pair),
                       PlainSerializer(lambda pair: None if pair is None else [write_frame(frame) for frame in pair]),
                       WithJsonSchema({"type": "array", "items": FRAME, "minItems": 2, "maxItems": 2})]
@@ -307,9 +306,9 @@ AxesField = Annotated[str | Frame | None, BeforeValidator(_axes),
                       PlainSerializer(lambda axes: write_frame(axes) if isinstance(axes, Frame) else axes),
                       WithJsonSchema(FRAME)]
 CutField = Annotated[str | tuple[str, ...] | None, BeforeValidator(_cut),
-                     WithJsonSchema({"anyOf": [_NAME, {"type": "array", "items": _NAME, "minItems": 1}]})]
+                     WithJsonSchema({"anyOf": [TEXT, {"type": "array", "items": TEXT, "minItems": 1}]})]
 ComponentField = Annotated[str | int | None, BeforeValidator(_component),
-                           WithJsonSchema({"anyOf": [_NAME, {"type": "integer", "minimum": 0}]})]
+                           WithJsonSchema({"anyOf": [TEXT, {"type": "integer", "minimum": 0}]})]
 
 
 class Output(Port):
@@ -502,13 +501,11 @@ class Output(Port):
             yield from _entry_problem(system, "coordinate", self.coordinate, "coordinate_names")
         if self.rate:
             yield from _entry_problem(system, "rate", self.rate, "speed_names")
-        if self.wheel:
-            yield from _known("wheel", self.wheel, "wheel", list(system.wheels))
-        if self.tension:
-            yield from _known("tension", self.tension, "line", list(system.lines))
         flexible = [body.name for body in system.bodies.values() if body.n_modes]
-        if self.strain_energy:
-            yield from _known("strain_energy", self.strain_energy, "flexible body", flexible)
+        for field, what, known in (("wheel", "wheel", [*system.wheels]), ("tension", "line", [*system.lines]),
+                                   ("strain_energy", "flexible body", flexible)):
+            if name := getattr(self, field):
+                yield from _known(field, name, what, known)
         if self.strain:
             yield from self._strain_problem(system, self.strain)
         if self.deflection is not None and self.deflection.body in system.bodies:

@@ -6,7 +6,7 @@ import numpy as np
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
 from bough.describe.body import Frame
-from bough.describe.numeric import MATRIX6, Matrix6, Text, Vector, VectorLike, matrix6, write_matrix6
+from bough.describe.numeric import MATRIX6, Matrix6, Text, Vector, VectorLike, matrix6, write_matrix
 from bough.describe.part import FORCE_BESIDE, Attachment, Drawing
 from bough.describe.parts.element import Exerted, Floats, Motion, OnBody, Places, TableEntry
 
@@ -36,7 +36,7 @@ class Restoring(OnBody):
         PITCHED: "its pitch is within 5 deg of a quarter turn, where roll and yaw are not defined",
         YAWED: "its yaw is within 5 deg of half a turn, where its moment jumps",
     }
-    stiffness: Annotated[Matrix6, _READ, PlainSerializer(write_matrix6), WithJsonSchema(MATRIX6)]
+    stiffness: Annotated[Matrix6, _READ, PlainSerializer(write_matrix), WithJsonSchema(MATRIX6)]
     at: Vector = ORIGIN
     force: Vector = ORIGIN
     moment: Vector = ORIGIN

@@ -4,7 +4,7 @@ Mass center and inertia of settled propellant follow from the mass that is left.
 the z axis of the tank and lies at -z, as under thrust along +z. It rotates with the tank.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -336,7 +336,7 @@ class Tank(Part):
     def _settled(self, m: Array) -> tuple[Array, Array]:
         """Mass centers, and moments of inertia about them, of all the propellant."""
         if self.shape is not None:
-            com, unit = settled_in(self.shape)(m / self.full)
+            com, unit = settled_in(self.shape, m / self.full)
             return com, m[:, None] * unit
         if self.levels is not None:
             com, moments = (np.stack([np.interp(m, self.levels.mass, column) for column in np.transpose(rows)], axis=1)
@@ -410,45 +410,35 @@ Settled = tuple[Array, Array]             # (n, 3) mass centers, (n, 3) principa
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(4)           # exact for the slices of a sphere, of degree 6 in the height
 
 
-def settled_in(shape: Shape) -> Callable[[Array], Settled]:
+def settled_in(shape: Any, share: Array) -> Settled:
     """Of a unit mass of propellant in a box, a cylinder or a sphere, by the share of the volume that it fills."""
     match shape:
         case Box(size=(x, y, z)):
-            return _upright(z, (x**2 / 12, y**2 / 12))
+            return _upright(share, z, (x**2 / 12, y**2 / 12))
         case Cylinder(radius=radius, length=length):
-            return _upright(length, (radius**2 / 4,) * 2)
-    return _in_sphere(shape)
+            return _upright(share, length, (radius**2 / 4,) * 2)
+    return _in_sphere(share, shape.radius)
 
 
-def _upright(length: float, square: tuple[float, float]) -> Callable[[Array], Settled]:
+def _upright(share: Array, length: float, square: tuple[float, float]) -> Settled:
     """In an upright tank: `square` are the second moments of a unit mass of a slice along x and y."""
-
-    def settled(share: Array) -> Settled:
-        height = share * length
-        com = np.zeros((len(share), 3))
-        com[:, 2] = 0.5 * (height - length)
-        xx, yy, zz = np.full_like(height, square[0]), np.full_like(height, square[1]), height**2 / 12
-        return com, np.stack([yy + zz, xx + zz, xx + yy], axis=1)
-
-    return settled
+    height, com = share * length, np.zeros((len(share), 3))
+    com[:, 2] = 0.5 * (height - length)
+    xx, yy, zz = np.full_like(height, square[0]), np.full_like(height, square[1]), height**2 / 12
+    return com, np.stack([yy + zz, xx + zz, xx + yy], axis=1)
 
 
-def _in_sphere(sphere: Any) -> Callable[[Array], Settled]:
+def _in_sphere(share: Array, R: float) -> Settled:
     """The height z of a share phi of the volume solves phi = 3 x^2 - 2 x^3, x = z/2R."""
-    R = sphere.radius
-
-    def settled(share: Array) -> Settled:
-        height = 2 * R * (0.5 - np.sin(np.arcsin(1.0 - 2.0 * np.clip(share, 1e-12, 1.0)) / 3.0))
-        z = 0.5 * height[:, None] * (1.0 + _NODES)                      # heights of slices above the bottom
-        a = 2 * R * z - z**2                                            # radii squared
-        weight = a * _WEIGHTS
-        weight /= weight.sum(axis=1, keepdims=True)
-        com = np.zeros((len(share), 3))
-        com[:, 2] = (weight * (z - R)).sum(axis=1)
-        xx, zz = (weight * a / 4).sum(axis=1), (weight * (z - R) ** 2).sum(axis=1) - com[:, 2] ** 2
-        return com, np.stack([xx + zz, xx + zz, 2 * xx], axis=1)
-
-    return settled
+    height = 2 * R * (0.5 - np.sin(np.arcsin(1.0 - 2.0 * np.clip(share, 1e-12, 1.0)) / 3.0))
+    z = 0.5 * height[:, None] * (1.0 + _NODES)                          # heights of slices above the bottom
+    a = 2 * R * z - z**2                                                # radii squared
+    weight = a * _WEIGHTS
+    weight /= weight.sum(axis=1, keepdims=True)
+    com = np.zeros((len(share), 3))
+    com[:, 2] = (weight * (z - R)).sum(axis=1)
+    xx, zz = (weight * a / 4).sum(axis=1), (weight * (z - R) ** 2).sum(axis=1) - com[:, 2] ** 2
+    return com, np.stack([xx + zz, xx + zz, 2 * xx], axis=1)
 
 
 def shape_knots(shape: Shape) -> Array:

@@ -281,11 +281,6 @@ def spring_on_b(constraint, stands):
 
 
 # ---- what bodies and joints need and exert --------------------------------------------------------------------------------------
-def to_mass_center(c):
-    """[omega', a] of the origin -> of the mass center at c from it (less omega x (omega x c))."""
-    return np.block([[np.eye(3), np.zeros((3, 3))], [-skew(c), np.eye(3)]])
-
-
 def newton_euler(system, body, stands, wheels=None, wrench=None):
     """M, f of M [omega', a] = f + (wrenches of joints and loops), about the body's origin, world axes."""
     if not isinstance(system.gravity, tuple) or system.wrenches:
@@ -299,8 +294,8 @@ def newton_euler(system, body, stands, wheels=None, wrench=None):
             h = h + wheel.inertia*(wheels or {}).get(wheel.name, wheel.speed)*axis
             if wheel.torque is not None:                        # I_w (Omega' + axis.omega') = torque
                 spin, motors = spin - wheel.inertia*np.outer(axis, axis), motors + wheel.torque*axis
-    G = to_mass_center(c)
-    M = np.zeros((6, 6))
+    G, M = np.eye(6), np.zeros((6, 6))
+    G[3:, :3] = -skew(c)                                        # [omega', a] of the origin -> of the mass center at c from it
     M[:3, :3], M[3:, 3:] = spin, body.mass*np.eye(3)
     euler = -np.cross(w, J @ w + h) - motors                    # I omega' + omega x (I omega + h) = n - motors
     newton = body.mass*(np.array(system.gravity) - np.cross(w, np.cross(w, c)))

@@ -14,10 +14,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from bough.flex.integrals import MassPoints
-
-
-def tilde(a):
-    return np.array([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]])
+from bough.verify.witnesses.maximal import skew
 
 
 def turn(vector):
@@ -231,7 +228,7 @@ class NodalOracle:
         w, aw, Jw = node.w - psi @ rate, node.aw.copy(), node.Jw.copy()
         aw = aw - np.cross(w, psi @ rate) - R @ rate_map_rate(theta, inboard.psi @ rate)
         Jw[:, columns] -= psi
-        Jv = node.Jv + tilde(arm) @ Jw
+        Jv = node.Jv + skew(arm) @ Jw
         Jv[:, columns] -= phi
         v = node.v - np.cross(w, arm) - phi @ rate
         av = node.av - np.cross(aw, arm) - np.cross(w, np.cross(w, arm)) - 2 * np.cross(w, phi @ rate)
@@ -264,5 +261,5 @@ def carried(frame, arm):
     """A point that moves rigidly with a frame, at an arm in world axes."""
     w = frame.w
     return Moving(R=frame.R, r=frame.r + arm, w=w, v=frame.v + np.cross(w, arm), Jw=frame.Jw.copy(),
-                  Jv=frame.Jv - tilde(arm) @ frame.Jw, aw=frame.aw,
+                  Jv=frame.Jv - skew(arm) @ frame.Jw, aw=frame.aw,
                   av=frame.av + np.cross(frame.aw, arm) + np.cross(w, np.cross(w, arm)))
