@@ -1,4 +1,4 @@
-"""The momentum cloud in the tables: sums over bodies, hinges with an equation, and whether the method applies [MC 23]."""
+"""The momentum cloud in the tables: sums over bodies, hinges with an equation, and whether the method applies."""
 
 from collections.abc import Sequence
 

@@ -678,8 +678,9 @@ CLOUD_RECORD = Record(
     "cloud", "ws", "sums of the bodies of a cloud, and the hinge that carries it",
     Field("CLOUD_SUMS", "S, h, m", (10,)),
     Field("CLOUD_WRENCH", "that it demands", (6,), "N m, N"),
-    Field("CLOUD_COLUMN", "U of its hinge", (6,)),
-    Field("CLOUD_X", "X of its hinge", (6,)),
+    Field("CLOUD_U", "U of its hinge: motion at the base's origin O", (6,)),
+    Field("CLOUD_U_G", "the same at the mass center G of the whole", (6,)),
+    Field("CLOUD_X", "X of its hinge, about G", (6,)),
     size_name="CLOUD_STORE", prefix="CLOUD_", written="sweeps.cloud", read="sweeps.cloud")
 
 CLOUD_MOTION = Record(
@@ -704,7 +705,7 @@ DENSE_METHOD = Blocks(
 CLOUD_METHOD = Blocks(
     "cloud method", "ws", "from WS_MASS on, for clouds of unknown hinges, and bodies from the base on",
     lambda at, clouds, bodies: cloud_method(at, clouds, bodies, CLOUD_JOINT.size, CLOUD_RECORD.size,
-                                            CLOUD_RECORD.starts["column"], CLOUD_MOTION.size),
+                                            CLOUD_RECORD.starts["u"], CLOUD_MOTION.size),
     Block("joint", "of the base"),
     Block("clouds", "the base's, then those of unknown hinges"),
     Block("equations", "of the unknown hinges: matrix, right side"),
