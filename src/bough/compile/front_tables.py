@@ -204,12 +204,12 @@ def place_fronts(fronts: Fronts, parts: Partition, ws: Sections) -> None:
                 junction.at = junction.host.at
             else:
                 junction.at = at
-                at += junction.width*(junction.width + r.FRONT_LINES.size)
+                at += junction.width*(junction.width + r.FRONT_NUMBERS.size)
     ws.add("fronts", at - start)
     start = at
     for junctions in fronts.junctions.values():
         for junction in junctions:
-            for k in junction.hinges:                                   # consecutive: see `sweeps.fronts.add_path_compliance`
+            for k in junction.hinges:                                   # consecutive: see `sweeps.fronts.add_path_inverse_inertia`
                 fronts.gains[k] = at
                 at += gain_length(junction)
     for k, junction in fronts.passing.items():
@@ -281,9 +281,9 @@ def loop_row(fronts: Fronts, loop: int) -> list[int]:
     eliminated first, and seldom need sorting."""
     closure = fronts.closures[loop]
     (column_a, stride_a), (column_b, stride_b) = (first_column(fronts, loop, end) for end in (closure.a, closure.b))
-    return r.LOOP.row(a=closure.a, b=closure.b, meet=closure.meet, held_translations=len(closure.translations),
-                      held_rotations=closure.held, column_a=column_a, stride_a=stride_a, column_b=column_b, stride_b=stride_b,
-                      rows=closure.rows, multipliers=fronts.multipliers[loop])
+    return r.LOOP.row(a=closure.a, b=closure.b, meet=closure.meet, constrained_translations=len(closure.translations),
+                      constrained_rotations=closure.rotation_kind, column_a=column_a, stride_a=stride_a, column_b=column_b,
+                      stride_b=stride_b, rows=closure.rows, multipliers=fronts.multipliers[loop])
 
 
 def first_column(fronts: Fronts, loop: int, end: int) -> tuple[int, int]:

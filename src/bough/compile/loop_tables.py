@@ -41,7 +41,7 @@ class Closure(NamedTuple):
     b: int
     meet: int                   # where their paths to the root meet
     translations: Floats       # (n, 3) constrained directions in the axes of a's frame
-    held: int                   # constrained rotations, see sweeps.records
+    rotation_kind: int          # constrained rotations, see ROTATIONS in sweeps.records
     labels: tuple[str, ...]     # name of each row
     parameters: Floats         # (batch, LOOP_PARS), or (batch, COUPLING_PARS)
     terms: tuple[Term, ...] = ()
@@ -58,7 +58,7 @@ class Closure(NamedTuple):
     @property
     def rotations(self) -> int:
         """Number of rows, the last ones, that constrain a rotation."""
-        return 0 if self.held == f.DISTANCE else self.held
+        return 0 if self.rotation_kind == f.DISTANCE else self.rotation_kind
 
     @property
     def size(self) -> float:
@@ -69,12 +69,12 @@ class Closure(NamedTuple):
 def build_closure(loop: Loop, parts: Partition) -> Closure:
     a, b = frame_attachment(parts, loop.a), frame_attachment(parts, loop.b)
     meet = common_hinge(parts, a.hinge, b.hinge)
-    directions, held, frame_a, frame_b, value, labels = held_motion(loop.joint)
+    directions, rotations, frame_a, frame_b, value, labels = constrained_motion(loop.joint)
     turned = np.zeros((3, 3))
     turned[:len(directions)] = directions @ a.turn.T
     numbers = r.LOOP_PARAMETERS.pack(end_a=a.at, end_b=b.at, directions=turned, frame_a=frame_a @ a.turn.T,
-                                     frame_b=frame_b @ b.turn.T, held_value=value, size=loop_size(parts, a, b, meet))
-    return Closure(loop.name, a.hinge, b.hinge, meet, directions, held, labels, numbers)
+                                     frame_b=frame_b @ b.turn.T, constrained_value=value, size=loop_size(parts, a, b, meet))
+    return Closure(loop.name, a.hinge, b.hinge, meet, directions, rotations, labels, numbers)
 
 
 def frame_attachment(parts: Partition, frame: Frame) -> Anchor:
@@ -84,16 +84,17 @@ def frame_attachment(parts: Partition, frame: Frame) -> Anchor:
     return Anchor(own.hinge, own.turn @ rotation_matrix(frame.orient), own.at + own.turn @ np.asarray(frame.at))
 
 
-def held_motion(joint: Joint | Distance) -> tuple[Floats, int, Floats, Floats, float, tuple[str, ...]]:
+def constrained_motion(joint: Joint | Distance) -> tuple[Floats, int, Floats, Floats, float, tuple[str, ...]]:
     """What a joint constrains: directions, kind of rotations, axes in the frames a and b (one per row), a value, and a label per
     row [B 14]."""
     if isinstance(joint, Distance):
         return np.zeros((0, 3)), f.DISTANCE, AXES, AXES, joint.length, ("distance",)
-    return _held_motion(joint.translations, joint.rotations)
+    return _constrained_motion(joint.translations, joint.rotations)
 
 
 @lru_cache(maxsize=1000)
-def _held_motion(translations: tuple[Any, ...], rotations: Any) -> tuple[Floats, int, Floats, Floats, float, tuple[str, ...]]:
+def _constrained_motion(translations: tuple[Any, ...],
+                        rotations: Any) -> tuple[Floats, int, Floats, Floats, float, tuple[str, ...]]:
     """Of a joint with these axes; arrays that nobody changes."""
     directions = complement(np.array(translations, float).reshape(-1, 3))
     turns = np.zeros((3, 3)) if isinstance(rotations, str) else np.array(rotations, float).reshape(-1, 3)
@@ -102,7 +103,7 @@ def _held_motion(translations: tuple[Any, ...], rotations: Any) -> tuple[Floats,
         return directions, f.NO_ROTATION, AXES, AXES, 0.0, labels
     if len(turns) == 2:
         frame_a, frame_b = np.stack([turns[0], *complement(turns[:1])]), np.stack([turns[1], *complement(turns[1:])])
-        return directions, f.SQUARE, frame_a, frame_b, float(turns[0] @ turns[1]), (*labels, "twist")
+        return directions, f.UNIVERSAL, frame_a, frame_b, float(turns[0] @ turns[1]), (*labels, "twist")
     if len(turns) == 1:
         frame = np.stack([*complement(turns), turns[0]])
         return directions, f.AXIS, frame, frame, 0.0, (*labels, *direction_labels(frame[:2], "r"))

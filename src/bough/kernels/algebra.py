@@ -168,7 +168,7 @@ def axial(E):
 @leaf
 def trace_less(E, v):
     """(tr(E) I - E) v."""
-    return add(scale(E[0] + E[4] + E[8], v), scale(-1.0, rotate(E, v)))
+    return sub(scale(E[0] + E[4] + E[8], v), rotate(E, v))
 
 
 @leaf

@@ -19,8 +19,8 @@ from bough.sweeps.schema import Block, Blocks, Codes, Field, Record, Section, pa
 KINDS = Codes(WELD="fixed", REVOLUTE="turns about z", PRISMATIC="slides along z", SPHERICAL="turns", FREE="turns and moves",
               MODAL="from the inboard node to the body frame of a flexible body", NODE="from there to a node")
 NODE = 6                                                        # of them: see kernels.hinges, which has the constants
-ROTATIONS = Codes(NO_ROTATION="none", SQUARE="the angle between two axes", AXIS="the direction of an axis", ALL_ROTATIONS="all",
-                  DISTANCE="none, but the distance between two points")
+ROTATIONS = Codes(NO_ROTATION="none", UNIVERSAL="the angle between two axes", AXIS="the direction of an axis",
+                  ALL_ROTATIONS="all", DISTANCE="none, but the distance between two points")
 FREE_KINDS = Codes(ALONG="translation", ABOUT_AXIS="rotation about the only axis", ABOUT_FIRST="about the first of two axes",
                    ABOUT_SECOND="about the second", ABOUT_OWN="of a ball joint, about an axis of b")
 ADDS = Codes(IN_PLACE="nothing: it uses the columns that it joins", WITHOUT_L="all but L, which is zero", ALL_OF_IT="all")
@@ -161,15 +161,15 @@ LOOP = Record(
     Field("LOOP_A", "hinge of the end a; 0: the ground", to="hinge"),
     Field("LOOP_B", "hinge of the end b", to="hinge"),
     Field("LOOP_MEET", "hinge where their paths to the root meet", to="hinge"),
-    Field("HELD_TRANSLATIONS", "directions held"),
-    Field("HELD_ROTATIONS", "rotations held", codes=ROTATIONS),
+    Field("CONSTRAINED_TRANSLATIONS", "translations that it constrains"),
+    Field("CONSTRAINED_ROTATIONS", "rotations that it constrains", codes=ROTATIONS),
     Field("COLUMN_A", "column of its first row in the front of a, the others before it; none: on the ground", to="ws.fronts",
           optional=True),
     Field("STRIDE_A", "width of that front"),
     Field("COLUMN_B", "the same of b", to="ws.fronts", optional=True),
     Field("STRIDE_B", "width of that front"),
     Field("LOOP_ROWS", "equations"),
-    Field("LOOP_MULTIPLIERS", "multipliers; until they are found, the first place holds (gap/size)^2 for the pivot test",
+    Field("LOOP_MULTIPLIERS", "multipliers; until they are found, the first place has (gap/size)^2, the openness in the pivot test",
           to="ws.multipliers", owned=True),
     size_name="LOOP_ROW", prefix="LOOP_", written="compile.front_tables", read="sweeps.closures, loop_jacobian, calls")
 
@@ -372,10 +372,10 @@ LOOP_PARAMETERS = Record(
     "loop", "pars", "ends of a closed loop, in the bodies of their hinges",
     Field("END_A", "place of the end a", (3,), "m"),
     Field("END_B", "place of the end b", (3,), "m"),
-    Field("DIRECTIONS", "up to three directions that a holds, in a's body", (3, 3)),
+    Field("DIRECTIONS", "of the constrained translations, up to three, in a's body", (3, 3)),
     Field("FRAME_A", "axes of the end a, one after the other", (3, 3)),
     Field("FRAME_B", "axes of the end b", (3, 3)),
-    Field("HELD_VALUE", "cosine of two axes or distance that is held", (), "1 or m"),
+    Field("CONSTRAINED_VALUE", "cosine of two axes, or distance, that it prescribes", (), "1 or m"),
     Field("LOOP_SIZE", "length that makes rotations comparable to translations", (), "m"),
     size_name="LOOP_PARS", prefix="LOOP_", written="compile.loop_tables", read="sweeps.closures")
 
@@ -608,17 +608,17 @@ IMPLICIT_HEAD = Record(
 
 CLOSURE = Record(
     "closure", "ws", "weights in the equations of loops, and scratch for an angle",
-    Field("CLOSURE_ACCELERATION", "factor of the acceleration of a gap"),
+    Field("CLOSURE_ACCELERATION", "factor of the acceleration of a gap, gravity and elastic forces: 0 in corrections"),
     Field("CLOSURE_SPEED", "factor of its speed"),
     Field("CLOSURE_POSITION", "factor of the gap"),
-    Field("CLOSURE_GAP", "where loops are corrected: minus the largest of the biases"),
+    Field("CLOSURE_GAP", "where loops are corrected: the largest of the biases"),
     Field("CLOSURE_SINE", "scratch"),
     Field("CLOSURE_COSINE", "scratch"),
     size_name="CLOSURE_SIZE", prefix="CLOSURE_", written="sweeps.calls, closures, integrate.compiled.stepping",
     read="sweeps.closures, modes, derivative, tree_motion")
 
-FRONT_LINES = Record(
-    "front", "ws", "of c columns: c lines of L, then these, c numbers each",
+FRONT_NUMBERS = Record(
+    "front", "ws", "of c columns: c rows of L, then these, c numbers each",
     Field("FRONT_K", "components of K", (6,)),
     Field("FRONT_BIAS", "k"),
     Field("FRONT_LAMBDA", "multipliers"),

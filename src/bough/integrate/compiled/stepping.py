@@ -132,8 +132,8 @@ def end_correction(lane, plan, ws, saved, speeds, enough, open_):
         store(lane, ws, x + i, where_positive(open_, load(lane, ws, x + i), load(lane, ws, saved + i)))
     for i in range(nq, read(plan, f.N_X)):
         store(lane, ws, x + i, load(lane, ws, saved + i))
-    gap = -load(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_GAP)
-    return where_positive(enough - gap, zero(lane), open_)
+    gap = load(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_GAP)
+    return where_positive(last_gap - gap, zero(lane), may_be_open)
 
 
 # ---- stepping --------------------------------------------------------------------------------------------------------------
