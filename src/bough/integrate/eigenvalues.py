@@ -15,7 +15,7 @@ from bough.compile.coordinates import holdable
 from bough.compile.kernel_calls import group_parameters, lanes_for
 from bough.compile.layout import Floats
 from bough.compile.tables import Tables
-from bough.integrate.compiled.stepping import tableau
+from bough.integrate.methods import tableau
 from bough.integrate.run import Run, trial_rows
 from bough.model import Model
 from bough.sweeps import fields as f, records as r

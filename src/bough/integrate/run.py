@@ -15,7 +15,7 @@ from bough.compile.tables import Tables, described_inputs
 from bough.errors import StateError
 from bough.integrate.compiled import loops
 from bough.integrate.compiled.loops import SAME
-from bough.integrate.compiled.stepping import CORRECTIONS, SPEEDS, STAGES
+from bough.integrate.compiled.stepping import CORRECTIONS, SPEEDS, STAGES, TABLEAU, X0
 from bough.integrate.laws import Laws, measure
 from bough.integrate.methods import ADAPTIVE, FIXED, IMPLICIT
 from bough.integrate.trajectory import WHOLE, Pace, check_room
@@ -370,7 +370,7 @@ class Run:
         if len(self.x) == 1:
             (tables, _), stepper, _, ws = self.arguments(lanes)
             nx, x_at = self.x.shape[1], tables.size(f.WS_X)
-            u_at = stepper[3] + (int(stepper[0][STAGES]) + 1)*nx
+            u_at = stepper[X0] + (int(stepper[TABLEAU][STAGES]) + 1)*nx
             self.moved, views = (self.x, self.u), (ws[None, x_at:x_at + nx], ws[None, u_at:u_at + self.u.shape[1]])
             views[0][:], views[1][:] = self.moved
             (self.x, self.u), self.clock[loops.RESIDENT] = views, 1.0

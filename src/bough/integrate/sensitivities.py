@@ -19,11 +19,12 @@ from bough.compile.layout import Floats
 from bough.errors import SimulationError, StateError
 from bough.integrate.advance import advance
 from bough.integrate.compiled.loops import BEGIN, LENGTH, ORIGIN, SAME, STOP
-from bough.integrate.compiled.stepping import STAGES, euler_cromer
+from bough.integrate.compiled.stepping import STAGES
 from bough.integrate.compiled.tangent_steps import step_tangents
 from bough.integrate.compiled_steps import step_rows
 from bough.integrate.integration import Integration
 from bough.integrate.laws import controlled, law_table
+from bough.integrate.methods import euler_cromer
 from bough.integrate.run import STIFF, Plan, Run
 from bough.integrate.start import corrected
 from bough.integrate.trajectory import choose_sampling, positive

@@ -13,7 +13,7 @@ from bough.compile.layout import Floats
 from bough.describe.orientation import rotation_matrix
 from bough.errors import StateError, name_list, similar
 from bough.integrate.compiled.callback import LAWS
-from bough.integrate.compiled.stepping import euler_cromer
+from bough.integrate.methods import euler_cromer
 from bough.integrate.run import STIFF, Run, trial_rows, with_corrections
 from bough.integrate.trajectory import positive
 from bough.model import Model
