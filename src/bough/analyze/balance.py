@@ -314,7 +314,7 @@ class States:
         """Of the dampers of stops in contact."""
         power = np.zeros(self.n)
         for stop in self.system.stops.values():
-            if stop.name in self.model.contacts:
+            if stop.name in self.model.marks:
                 power -= stop.damping*self.batch.v[:, coordinate_place(self.system, stop.coordinate)[1]]**2
         return power
 

@@ -1,6 +1,6 @@
 """A valid system as tables: partition it, lay out the arrays, fill the records.
 
-Also switched tables, with other held coordinates and stops in contact: what changes during a run [B 17].
+Also switched tables, with other held coordinates and marks: what changes during a run [B 17].
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -352,8 +352,8 @@ def gather_inputs(system: System, lay: WorkspaceLayout) -> tuple[Floats, TimeTab
 
 
 # ---- switching -------------------------------------------------------------------------------------------------------------
-def switched(tables: Tables, holds: Mapping[str, Hold], contacts: Sequence[str], system: System) -> Tables:
-    """The same tables with these coordinates held, and with the contact states in `contacts`."""
+def switched(tables: Tables, holds: Mapping[str, Hold], marks: Sequence[str], system: System) -> Tables:
+    """The same tables with these coordinates held and these marks: see `CompiledModel.switched`."""
     changed = replace(tables, plan=tables.plan.copy(), tables=tables.tables.copy())
     hinges, table = changed.rows("hinges"), changed.holds
     hinges[table.hinges, f.SOLVED] = hinges[table.hinges, f.KIND]
@@ -369,17 +369,17 @@ def switched(tables: Tables, holds: Mapping[str, Hold], contacts: Sequence[str],
             row[[f.HOLD_MODE, f.HOLD_MOTION, f.HOLD_TERMS]] = f.PRESCRIBED, at, terms
             changed.tables[[at + f.MOTION_ORIGIN, at + f.MOTION_OFFSET]] = hold.origin, hold.offset
     springs = changed.rows("springs")
-    springs[len(springs) - len(tables.stops):, f.SPRING_ACTS] = [name in contacts for name in tables.stops]
+    springs[len(springs) - len(tables.stops):, f.SPRING_ACTS] = [name in marks for name in tables.stops]
     changed.plan[f.N_STUCK] = 0
     if system.frictions:
-        builders.friction_tables.switch_frictions(changed, system.frictions, contacts)
+        builders.friction_tables.switch_frictions(changed, system.frictions, marks)
     if system.tanks:
-        builders.tank_tables.switch_tanks(changed, system.tanks, contacts)
+        builders.tank_tables.switch_tanks(changed, system.tanks, marks)
     if system.bushings:
-        scaled = builders.element_tables.scaled_bushings(changed.pars, changed.rows("elements"), system, contacts)
+        scaled = builders.element_tables.scaled_bushings(changed.pars, changed.rows("elements"), system, marks)
         changed = replace(changed, pars=scaled)
     if system.couplings:
-        changed.plan[f.N_STUCK] += builders.coupling_tables.switch_couplings(changed.rows("couplings"), system.couplings, contacts)
+        changed.plan[f.N_STUCK] += builders.coupling_tables.switch_couplings(changed.rows("couplings"), system.couplings, marks)
     return with_clouds(changed)
 
 

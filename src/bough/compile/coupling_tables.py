@@ -93,10 +93,10 @@ def coupling_rows(system: System, parts: Partition, lay: "WorkspaceLayout") -> C
     return found
 
 
-def switch_couplings(rows: NDArray[np.int64], couplings: Mapping[str, Coupling], contacts: Sequence[str]) -> int:
+def switch_couplings(rows: NDArray[np.int64], couplings: Mapping[str, Coupling], marks: Sequence[str]) -> int:
     """In copied rows: mark the couplings with play that are in contact, at "name+" or "name-", and watched elastic teeth that are
     not, "name~"; returns the number of hard contacts."""
-    known, touching = set(contacts), 0
+    known, touching = set(marks), 0
     for row, coupling in zip(rows, couplings.values(), strict=True):
         row[f.COUPLING_SIDE] = (coupling.name + "+" in known) - (coupling.name + "-" in known)
         if coupling.name + BETWEEN in known:

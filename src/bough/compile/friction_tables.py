@@ -1,8 +1,8 @@
 """Friction as the numbers that `sweeps.friction_forces` reads, and its states in a run.
 
 A friction that can stick has three states: slipping forward ("name>") or backward ("name<"), or holding its coordinate
-("name="). These are marks among those of stops in contact, and the coordinate is then held.  Without a mark, outside of runs, it
-slips in the direction of the speed.
+("name=").  These are marks, see `CompiledModel.switched`, and the coordinate that it holds is held.  Without a mark, outside of
+runs, it slips in the direction of the speed.
 """
 
 from collections.abc import Mapping, Sequence

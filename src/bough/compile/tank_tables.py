@@ -1,6 +1,6 @@
 """Tanks as the numbers that `sweeps.tanks` reads: properties of the propellant as cubics in its mass; and when they run dry.
 
-An empty tank has the mark name + "0" among those of stops in contact.
+An empty tank has the mark name + "0".
 """
 
 from collections.abc import Mapping, Sequence

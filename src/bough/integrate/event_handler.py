@@ -18,12 +18,13 @@ from bough.describe import Coupling, Detach, Event, Friction, Lock, Loop, Prescr
 from bough.describe.parts.connection import Connecting
 from bough.integrate.backlash import directions, impact, on_side, play_of, side_of, start_play, start_teeth, watch_play, watch_teeth
 from bough.integrate.compiled.loops import LESS, SAME
-from bough.integrate.connecting import Connection
+from bough.integrate.connecting import ConnectionChange
 from bough.integrate.emptying import emptied, feeding, start_tanks, watch_tank
 from bough.integrate.sticking import (
     Measured,
     by_speed,
     changes,
+    friction_of,
     mark_of,
     marked,
     name_of,
@@ -60,7 +61,7 @@ def stop_watchers(model: Model, stop: Stop, x: Floats) -> tuple[Floats, Floats |
     q, v = coordinate_place(model.system, stop.coordinate)
     beyond = watcher(q, stop.side, stop.limit, 1.0)
     push = watcher(q, stop.side*stop.stiffness, stop.limit, 1.0, model.layout.v.start + v, stop.side*stop.damping)
-    if stop.name in model.contacts:
+    if stop.name in model.marks:
         return facing(push, -1.0), None
     if watched(beyond, x) > 0.0:
         return push, facing(beyond, -1.0)
@@ -233,10 +234,10 @@ class EventHandler:
 
     def touch(self, stop: Stop, t: float) -> None:
         """A stop comes into contact, or parts."""
-        parts = stop.name in self.model.contacts
-        contacts = [name for name in self.model.contacts if name != stop.name] + [stop.name]*(not parts)
+        parts = stop.name in self.model.marks
+        marks = [mark for mark in self.model.marks if mark != stop.name] + [stop.name]*(not parts)
         self.spans.append((t, self.model))
-        self.model = self.model.switched(self.model.holds, contacts)
+        self.model = self.model.switched(self.model.holds, marks)
         self.log.append(Occurrence(t, stop.name, f"{'parts from' if parts else 'touches'} {stop.coordinate}"))
 
     def fire(self, event: Event, t: float, x: Floats) -> None:
@@ -244,7 +245,7 @@ class EventHandler:
         frictions = sticking(self.model.system)
         loose = marked(self.model, {each.name: ">" for each in frictions if mark_of(self.model, each)}) if frictions else self.model
         before, self.model = self.model, loose
-        change, done = Connection(self.model, event, x), []
+        change, done = ConnectionChange(self.model, event, x), []
         for action in event.do:
             if isinstance(action, Connecting):
                 done.append(change.add(action))
@@ -259,18 +260,18 @@ class EventHandler:
                     change.holds[name] = started(self.model, name, Hold(motions.index(action.motion), t), start)
             done.append(f"{action.noun}s {action.target}")
         holds = change.holds
-        contacts = change.marks([each for each in self.model.contacts if not self.holds_otherwise(each, holds)])
+        marks = change.marks_after([each for each in self.model.marks if not self.holds_otherwise(each, holds)])
         self.spans.append((t, before))
-        if change.same(holds, contacts):
+        if change.only_closes(holds, marks):
             loose, jumps = self.model, list[Jump | None]()
         else:
-            loose = self.switched(holds, contacts, change.kept)
+            loose = self.switched(holds, marks, change.kept)
             parts = all(isinstance(action, Detach) for action in event.do)                  # then no speed of a body jumps
             jumps = [jump(loose.with_tanks(x), x, t, report=not parts)]
-        self.model = self.switched(holds, contacts, change.joined) if change.closing else loose
-        jumps += change.jumps(t, loose, self.model, self.switched)
+        self.model = self.switched(holds, marks, change.joined) if change.closing else loose
+        jumps += change.close_loops(t, loose, self.model, self.switched)
         for i, each in enumerate([each for each in jumps if each is not None] or [None]):
-            self.log.append(Occurrence(t, event.name, ", ".join(done), each, {} if i else change.gone))
+            self.log.append(Occurrence(t, event.name, ", ".join(done), each, {} if i else change.separated))
         if frictions:
             self.settle(by_speed(self.model, frictions, x, AT_REST), t, x)
             self.spans.pop()
@@ -280,22 +281,22 @@ class EventHandler:
         if self.log[-1].jump is not None:
             self.update_contacts(t, x)
 
-    def switched(self, holds: Mapping[str, Hold], contacts: Sequence[str], joined: Mapping[str, Loop]) -> Model:
-        """The model with these holds, contacts and loops: one of those made ahead, if it is among them."""
+    def switched(self, holds: Mapping[str, Hold], marks: Sequence[str], joined: Mapping[str, Loop]) -> Model:
+        """The model with these holds, marks and loops: one of those made ahead, if it is among them."""
         for model in self.ahead:
-            if model.joined == joined and model.holds == holds and model.contacts == tuple(contacts):
+            if model.joined == joined and model.holds == holds and model.marks == tuple(marks):
                 return model
-        return self.model.switched(holds, contacts, joined)
+        return self.model.switched(holds, marks, joined)
 
     def holds_otherwise(self, mark: str, holds: Mapping[str, Hold]) -> bool:
         """Whether a mark is that of a friction whose coordinate an event holds now."""
-        friction = self.model.system.frictions.get(mark[:-1])
+        friction = self.model.system.frictions.get(friction_of(mark))
         return friction is not None and name_of(self.model, friction) in holds
 
     def update_contacts(self, t: float, x: Floats) -> None:
         """Stops that a jump of speeds brings into contact, or parts."""
         for stop in self.model.system.stops.values():
-            if pushes(self.model, stop, x) != (stop.name in self.model.contacts):
+            if pushes(self.model, stop, x) != (stop.name in self.model.marks):
                 self.touch(stop, t)
 
 

@@ -1,7 +1,7 @@
 """Sticking and slipping in a run: the slip direction of each friction, when it sticks, and when it breaks away [B 36].
 
 Between events a friction slips in one direction or sticks. It may stick when the speed passes zero, and breaks away when the
-holding force reaches its limit, `breakaway` plus the load-dependent part. Marks: see `compile.hold_tables`.
+holding force reaches its limit, `breakaway` plus the load-dependent part. Marks: see `compile.friction_tables`.
 """
 
 from collections.abc import Callable, Iterable
@@ -27,7 +27,12 @@ def name_of(model: Model, friction: Friction) -> str:
 
 def mark_of(model: Model, friction: Friction) -> str:
     """">" or "<": direction of slip; "=": it sticks; "": its coordinate is held by something else."""
-    return next((mark for mark in "><=" if friction.name + mark in model.contacts), "")
+    return next((mark for mark in "><=" if friction.name + mark in model.marks), "")
+
+
+def friction_of(mark: str) -> str:
+    """The friction of a mark; empty for other marks."""
+    return mark[:-1] if mark[-1] in "><=" else ""
 
 
 def state_place(model: Model, friction: Friction) -> int:
@@ -55,7 +60,7 @@ def load_factor(friction: Friction) -> float:
 def marked(model: Model, marks: dict[str, str]) -> Model:
     """The model with these marks of frictions, and with their coordinates held."""
     frictions = {friction.name: friction for friction in sticking(model.system)}
-    others = [each for each in model.contacts if each[:-1] not in marks]
+    others = [each for each in model.marks if friction_of(each) not in marks]
     holds = {name: hold for name, hold in model.holds.items()
              if name not in {name_of(model, frictions[each]) for each in marks}}
     holds |= {name_of(model, frictions[each]): Hold() for each, mark in marks.items() if mark == "="}
