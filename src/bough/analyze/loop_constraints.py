@@ -83,7 +83,7 @@ def changing_places(model: CompiledModel) -> tuple[NDArray[np.int64], list[tuple
     and of its angular velocity."""
     if changing_places not in model.family:
         plain, turned = list[tuple[int, int]](), list[tuple[int, int]]()
-        for hinge in model.tables.parts.hinges[1:]:
+        for hinge in model.tables.tree.hinges[1:]:
             slides = 3 if hinge.kind == FREE else 0 if hinge.kind == SPHERICAL else hinge.n_speeds
             plain += [(hinge.q + i, hinge.v + i) for i in range(slides)]
             turned += [(hinge.q + slides, hinge.v + slides)]*(hinge.kind in (SPHERICAL, FREE))
@@ -253,7 +253,7 @@ def least_change(model: CompiledModel, q: Floats, J: Floats, wanted: Floats, fre
     """The change d with J d = wanted (in the least-squares sense) and the least d.M d, where strain counts too."""
     from scipy.linalg.lapack import dpotrf, dtrtrs  # slow to import
     change, M = np.zeros(model.nv), mass_matrix_at(model, q)
-    for name in model.tables.parts.modal:
+    for name in model.tables.tree.modal:
         modes = model.mode_places(name)[1]
         M[modes, modes] += model.system.bodies[name].elastic.K*STIFF_TIME**2
     if not free.all():

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough import compile as builders
-from bough.compile.assemble import build_tables, switched
+from bough.compile.assemble import build_tables
 from bough.compile.batch import Batch, Wrenches, array, check_quaternions, motor_rows, port_rows, port_values, rows, wrench_rows
 from bough.compile.cloud_tables import cloud_problem
 from bough.compile.connections import Joined, can_change, closed, closed_at_start, connected, moved, reachable, with_moved_joints
@@ -19,6 +19,7 @@ from bough.compile.hold_tables import Hold, prescribed_motion
 from bough.compile.kernel_calls import group_parameters, lanes_for, linked, run, workspace
 from bough.compile.layout import Floats, InputLayout, InputWrench, State, StateLayout, run_states
 from bough.compile.signal_tables import feeds
+from bough.compile.switching import switched
 from bough.compile.tables import Tables, described_inputs
 from bough.describe import Body, CentralGravity, System
 from bough.describe.parts.port import ports_of
@@ -289,7 +290,7 @@ class CompiledModel:
     @cached_property
     def quaternions(self) -> list[int]:
         """Starts of quaternions in q."""
-        return list(self.tables.parts.quaternions)
+        return list(self.tables.tree.quaternions)
 
     def normalize_quaternions(self, x: Floats) -> None:
         """In states (batch, nx): normalize quaternions."""
@@ -402,7 +403,7 @@ class CompiledModel:
             rows("q", q, self.nq, n, self.names.q), rows("v", v, self.nv, n, self.names.v), self._wheel_rows(wheels, n),
             self._orbit_rows(orbit, n), self._tank_rows(tanks, n),
             np.zeros((n, self.layout.beyond.stop - self.layout.beyond.start))))
-        check_quaternions(self.tables.parts, state.q)
+        check_quaternions(self.tables.tree, state.q)
         return self._with_inputs(
             np.repeat(rows("t", np.reshape(times, (-1, 1)), 1, n, ("t",)), 2, axis=1), state,
             None if tau is None else rows("tau", tau, self.nv, n, self.names.v),

@@ -20,7 +20,8 @@ from bough.sweeps import fields as f, records as r
 from bough.sweeps.schema import Floats
 
 REDUNDANT = 1e-11                # of the loop's largest diagonal entry: a smaller one is rounding, and the row redundant
-SINGULAR = 1e-8                  # the same for similar masses: a smaller entry means a singular position, see `assemble`
+SINGULAR = 1e-8                  # the same for similar masses: a smaller entry means a singular position, see `singular_share`
+SIMILAR = 1e-4                   # ratio of masses and of inertias (kg and kg m^2) above which they count as similar
 
 AXES = np.eye(3)
 
@@ -66,21 +67,21 @@ class Closure(NamedTuple):
         return 1.0 if self.terms else float(self.parameters[0, f.LOOP_SIZE])
 
 
-def build_closure(loop: Loop, parts: Partition) -> Closure:
-    a, b = frame_attachment(parts, loop.a), frame_attachment(parts, loop.b)
-    meet = common_hinge(parts, a.hinge, b.hinge)
+def build_closure(loop: Loop, tree: Partition) -> Closure:
+    a, b = frame_attachment(tree, loop.a), frame_attachment(tree, loop.b)
+    meet = common_hinge(tree, a.hinge, b.hinge)
     directions, rotations, frame_a, frame_b, value, labels = constrained_motion(loop.joint)
     turned = np.zeros((3, 3))
     turned[:len(directions)] = directions @ a.turn.T
     numbers = r.LOOP_PARAMETERS.pack(end_a=a.at, end_b=b.at, directions=turned, frame_a=frame_a @ a.turn.T,
-                                     frame_b=frame_b @ b.turn.T, constrained_value=value, size=loop_size(parts, a, b, meet))
+                                     frame_b=frame_b @ b.turn.T, constrained_value=value, size=loop_size(tree, a, b, meet))
     return Closure(loop.name, a.hinge, b.hinge, meet, directions, rotations, labels, numbers)
 
 
-def frame_attachment(parts: Partition, frame: Frame) -> Anchor:
+def frame_attachment(tree: Partition, frame: Frame) -> Anchor:
     """Where a frame is fixed."""
     body = None if frame.body == "world" else frame.body
-    own = parts.attachment(body, frame.node)
+    own = tree.attachment(body, frame.node)
     return Anchor(own.hinge, own.turn @ rotation_matrix(frame.orient), own.at + own.turn @ np.asarray(frame.at))
 
 
@@ -131,29 +132,44 @@ def direction_labels(directions: Floats, prefix: str) -> tuple[str, ...]:
     return tuple(labels)
 
 
-def path_to_root(parts: Partition, k: int) -> list[int]:
+def path_to_root(tree: Partition, k: int) -> list[int]:
     """Hinges from k to the ground."""
     path = [k]
     while path[-1]:
-        path.append(parts.hinges[path[-1]].inner)
+        path.append(tree.hinges[path[-1]].inner)
     return path
 
 
-def common_hinge(parts: Partition, a: int, b: int) -> int:
+def common_hinge(tree: Partition, a: int, b: int) -> int:
     """Where the paths of two hinges to the root meet."""
-    path = set(path_to_root(parts, a))
-    return next(k for k in path_to_root(parts, b) if k in path)
+    path = set(path_to_root(tree, a))
+    return next(k for k in path_to_root(tree, b) if k in path)
 
 
-def loop_size(parts: Partition, a: Anchor, b: Anchor, meet: int) -> float:
+def loop_size(tree: Partition, a: Anchor, b: Anchor, meet: int) -> float:
     """A length of the loop: the longest step along it."""
     steps = [a.at[0], b.at[0]]
     for end in (a, b):
-        for k in takewhile(lambda k: k != meet, path_to_root(parts, end.hinge)):
-            hinge = parts.hinges[k]
+        for k in takewhile(lambda k: k != meet, path_to_root(tree, end.hinge)):
+            hinge = tree.hinges[k]
             nodes = hinge.flexible.nodes if hinge.kind == NODE else None
             steps.append(hinge.at[0] if nodes is None else nodes.position[nodes.index(hinge.node)])
     return math.sqrt(max(step.dot(step) for step in steps)) or 1.0
+
+
+def singular_share(tree: Partition) -> Floats:
+    """Threshold, in a run, of a loop row's entry of J M^-1 J^T relative to the loop's largest, below which the row is singular:
+    states of a run are accurate to rounding only.  With masses that differ by orders of magnitude, so may the entries of regular
+    rows, and the threshold is lower.  Cached in the partition."""
+    if tree.singular_share is not None:
+        return tree.singular_share
+    given = [[hinge.mass for hinge in tree.hinges[1:]], [hinge.inertia for hinge in tree.hinges[1:]]]
+    mass, inertia = (np.stack(each if max(map(len, each)) == 1 else np.broadcast_arrays(*each), axis=1) for each in given)
+    every = np.concatenate([mass, np.linalg.eigvalsh(inertia).reshape(len(inertia), -1)], axis=1)
+    largest = every.max(axis=1)
+    least = np.where(every > 1e-12*largest[:, None], every, np.inf).min(axis=1)
+    tree.singular_share = np.clip(SINGULAR*(least/largest)/SIMILAR, REDUNDANT, SINGULAR)
+    return tree.singular_share
 
 
 # ---- free motions of loops -----------------------------------------------------------------------------------------------------
@@ -208,11 +224,11 @@ def directions(name: str, joint: Joint) -> list[tuple[int, Any, Any, Any, Any]]:
     return found
 
 
-def free_motion_rows(system: System, parts: Partition, torque_at: int) -> tuple[list[list[int]], list[Floats]]:
+def free_motion_rows(system: System, tree: Partition, torque_at: int) -> tuple[list[list[int]], list[Floats]]:
     """Records of plan and pars; the torques are in ws from `torque_at` on."""
     rows, pars, loops = list[list[int]](), list[Floats](), list(system.loops.values())
     for j, motion in enumerate(free_motions(system)):
-        a, b = frame_attachment(parts, loops[motion.loop].a).turn, frame_attachment(parts, loops[motion.loop].b).turn
+        a, b = frame_attachment(tree, loops[motion.loop].a).turn, frame_attachment(tree, loops[motion.loop].b).turn
         rows.append(r.FREE_MOTION.row(loop=motion.loop, kind=motion.kind, torque=torque_at + j))
         pars.append(r.FREE_PARAMETERS.pack(
             vector_a=a @ motion.vector_a, vector_b=b @ motion.vector_b, reference_a=a @ motion.reference_a,

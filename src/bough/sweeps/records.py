@@ -259,7 +259,7 @@ HOLD = Record(
     Field("HOLD_GIVEN", "given acceleration", to="ws.given", owned=True),
     Field("HOLD_MOTION", "its function of time", to="tables.motions", length="motion", optional=True),
     Field("HOLD_TERMS", "terms of that"),
-    size_name="HOLD_ROW", prefix="HOLD_", written="compile.hold_tables, assemble", read="sweeps.held")
+    size_name="HOLD_ROW", prefix="HOLD_", written="compile.hold_tables, switching", read="sweeps.held")
 
 ELEMENT = Record(
     "element", "plan", "a force element",
@@ -294,7 +294,7 @@ CLOUD = Record(
     "cloud", "plan", "a hinge of unknown motion behind a floating base; what it carries is a cloud",
     Field("CLOUD_HINGE", "which", to="hinge"),
     Field("CLOUD_INNER", "cloud that carries it; 0: the base's", to="cloud"),
-    size_name="CLOUD_ROW", prefix="CLOUD_", written="compile.cloud_tables, assemble", read="sweeps.cloud")
+    size_name="CLOUD_ROW", prefix="CLOUD_", written="compile.cloud_tables, switching", read="sweeps.cloud")
 
 PULL = Record(
     "pull", "plan", "a body for central gravity; welded bodies separately",
@@ -528,7 +528,7 @@ MOTION = Record(
     "motion", "tables", "a prescribed function of time; its terms follow",
     Field("MOTION_ORIGIN", "the time that counts as 0", (), "s"),
     Field("MOTION_OFFSET", "the position that is added", (), "rad or m"),
-    size_name="MOTION_HEAD", prefix="MOTION_", written="compile.hold_tables, assemble", read="sweeps.held")
+    size_name="MOTION_HEAD", prefix="MOTION_", written="compile.hold_tables, switching", read="sweeps.held")
 
 # ---- ws -----------------------------------------------------------------------------------------------------------------
 TANK_PARAMETERS = Record(
