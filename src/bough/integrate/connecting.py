@@ -12,7 +12,7 @@ from bough.analyze.body_motion import motion_of_frames, route_to_frames
 from bough.analyze.equations_of_motion import mass_matrix_at
 from bough.analyze.impulse import Jump, close, kinetic_energy
 from bough.analyze.loop_constraints import assemble_position, gap_and_angle, gaps_at
-from bough.analyze.momentum import WholeMotion, roots_of, whole_motion
+from bough.analyze.whole_motion import WholeMotion, roots_of, whole_motion
 from bough.compile.connections import can_pull, closed, held_at
 from bough.compile.element_tables import SCALED, bushing_of
 from bough.compile.hold_tables import Hold
