@@ -6,21 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from bough.describe import (
-    Differential,
-    Frame,
-    Free,
-    Gear,
-    Mimic,
-    Planetary,
-    Prismatic,
-    RackAndPinion,
-    Revolute,
-    Screw,
-    Slosh,
-    System,
-    Weld,
-)
+import bough
 from bough.flex import beam
 from bough.integrate.sensitivities import sensitivities
 from bough.sweeps import calls
@@ -34,9 +20,9 @@ FALLING_MASS = "Thomson, Introduction to Space Dynamics (1961), 8: bodies of var
 
 
 # ---- tanks -----------------------------------------------------------------------------------------------------------------
-def rocket(**options: Any) -> System:
-    s = System("rocket")
-    s.body("stage", joint=Free(), mass=100.0, inertia=(12, 12, 5))
+def rocket(**options: Any) -> bough.System:
+    s = bough.System("rocket")
+    s.body("stage", joint=bough.Free(), mass=100.0, inertia=(12, 12, 5))
     s.tank("lox", body="stage", **{"mass": 50.0, "flow": 1.0, "exhaust_speed": 3000.0, "nozzle": (0, 0, -1), **options})
     return s
 
@@ -64,15 +50,16 @@ def jet_damping() -> Pairs:
     yield w[:, 2] * (Iz + 0.5 * k * mass), np.full(len(w), v0[5] * (Iz + 25 * k))
 
 
-def feeding() -> System:
+def feeding() -> bough.System:
     """Tanks of three kinds with nozzles beside the axis, and slosh of both kinds."""
-    s = System("stage")
-    s.body("stage", joint=Free(), mass=100.0, com=(0.01, 0.02, 0.1), inertia=(10, 12, 5))
-    s.body("bell", parent="stage", joint=Revolute("x", stiffness=50), at=(0, 0, -1), mass=3, com=(0, 0, -0.2), inertia=(0.1,) * 3)
-    pendulum = Slosh("pendulum", mass=[0, 10, 6], length=[0.3, 0.25, 0.2], level=[0, 30, 60], q0=(0.2, 0.1), decay=0.1)
-    spring = Slosh("spring", mass=[0, 10], length=[0.2, 0.1], frequency=[1.0, 0.8], level=[0, 30], q0=(0.05, 0.02))
-    s.tank("lox", body="stage", mass=50.0, flow=1.0, exhaust_speed=300.0, nozzle=Frame("bell", at=(0, 0, -0.5)), at=(0.1, 0, 0.3),
-           orient={"axis": "y", "degrees": 20}, shape={"sphere": 0.4}, capacity=60, slosh=pendulum)
+    s = bough.System("stage")
+    s.body("stage", joint=bough.Free(), mass=100.0, com=(0.01, 0.02, 0.1), inertia=(10, 12, 5))
+    s.body("bell", parent="stage", joint=bough.Revolute("x", stiffness=50), at=(0, 0, -1), mass=3, com=(0, 0, -0.2),
+           inertia=(0.1,) * 3)
+    pendulum = bough.Slosh("pendulum", mass=[0, 10, 6], length=[0.3, 0.25, 0.2], level=[0, 30, 60], q0=(0.2, 0.1), decay=0.1)
+    spring = bough.Slosh("spring", mass=[0, 10], length=[0.2, 0.1], frequency=[1.0, 0.8], level=[0, 30], q0=(0.05, 0.02))
+    s.tank("lox", body="stage", mass=50.0, flow=1.0, exhaust_speed=300.0, nozzle=bough.Frame("bell", at=(0, 0, -0.5)),
+           at=(0.1, 0, 0.3), orient={"axis": "y", "degrees": 20}, shape={"sphere": 0.4}, capacity=60, slosh=pendulum)
     s.tank("fuel", body="stage", mass=30.0, flow=0.5, isp=30.0, nozzle=(0.1, 0, -1), direction=(0.1, 0, 1), at=(0.1, 0.2, -0.3),
            shape={"cylinder": {"radius": 0.3, "length": 0.5}}, slosh=spring)
     return s
@@ -92,10 +79,10 @@ def exhaust() -> Pairs:
 @CASES.case("slosh", "angle of the liquid's pendulum over 2 s, rk4", "a pendulum: Jacobi's elliptic functions", TABULATED, 9.0)
 def slosh() -> Pairs:
     """A tank that stands: the pendulum of its liquid, of length 1, swings as one does."""
-    s = System("tank", gravity=(0, 0, -G))
-    s.body("stand", joint=Weld(), mass=100.0, inertia=(1, 1, 1))
+    s = bough.System("tank", gravity=(0, 0, -G))
+    s.body("stand", joint=bough.Weld(), mass=100.0, inertia=(1, 1, 1))
     s.tank("lox", body="stand", mass=50.0, flow=0.0, exhaust_speed=1.0, nozzle=(0, 0, -1), residual=20.0,
-           slosh=Slosh("pendulum", mass=20.0, length=1.0, q0=(0.5, 0)))
+           slosh=bough.Slosh("pendulum", mass=20.0, length=1.0, q0=(0.5, 0)))
     result = systems.run(s, 2.0, 20.0, dt=1e-3)
     yield result.array("q")[:, 0], swing(result.time, 0.5)
 
@@ -103,12 +90,12 @@ def slosh() -> Pairs:
 # ---- couplings of every kind -----------------------------------------------------------------------------------------------
 LEAD, RADIUS = 0.01, 0.05
 RELATIONS: dict[str, tuple[Any, list[float]]] = {  # on turns a, b, c and a slide d: factors that sum to zero
-    "gear": (Gear("a", "b", ratio=3.0), [1.0, -3.0, 0.0, 0.0]),
-    "rack and pinion": (RackAndPinion("a", "d", radius=RADIUS), [RADIUS, 0.0, 0.0, -1.0]),
-    "screw": (Screw("a", "d", lead=LEAD), [LEAD / (2 * np.pi), 0.0, 0.0, -1.0]),
-    "differential": (Differential("a", "b", "c"), [1.0, 1.0, -2.0, 0.0]),
-    "planetary gears": (Planetary("a", "b", "c", ratio=3.0), [1.0, 3.0, -4.0, 0.0]),
-    "mimic": (Mimic("a", "b", multiplier=0.5), [1.0, -0.5, 0.0, 0.0]),
+    "gear": (bough.Gear("a", "b", ratio=3.0), [1.0, -3.0, 0.0, 0.0]),
+    "rack and pinion": (bough.RackAndPinion("a", "d", radius=RADIUS), [RADIUS, 0.0, 0.0, -1.0]),
+    "screw": (bough.Screw("a", "d", lead=LEAD), [LEAD / (2 * np.pi), 0.0, 0.0, -1.0]),
+    "differential": (bough.Differential("a", "b", "c"), [1.0, 1.0, -2.0, 0.0]),
+    "planetary gears": (bough.Planetary("a", "b", "c", ratio=3.0), [1.0, 3.0, -4.0, 0.0]),
+    "mimic": (bough.Mimic("a", "b", multiplier=0.5), [1.0, -0.5, 0.0, 0.0]),
 }
 
 
@@ -116,10 +103,10 @@ def related(name: str) -> Pairs:
     """J a = T + c l, c.a = 0."""
     relation, factors = RELATIONS[name]
     c, J = np.array(factors), np.array([0.01, 0.4, 0.2, 4.0])
-    s = System(name)
+    s = bough.System(name)
     for each, inertia in zip("abc", J, strict=False):
-        s.body(each, joint=Revolute("z"), mass=1.0, inertia=(1.0, 1.0, inertia))
-    s.body("d", joint=Prismatic("z"), mass=J[3])
+        s.body(each, joint=bough.Revolute("z"), mass=1.0, inertia=(1.0, 1.0, inertia))
+    s.body("d", joint=bough.Prismatic("z"), mass=J[3])
     s.coupling("relation", relation)
     model, T = s.compile(), np.random.default_rng(1).normal(size=(5, 4))
     a = T / J - np.outer((T / J) @ c / (c * c / J).sum(), c / J)
@@ -136,8 +123,8 @@ for _name in RELATIONS:
 def gearbox() -> Pairs:
     n, I, J, k, c = 20.0, 0.3, 1e-3, 80.0, 1.2
     for stiffness in (None, k):
-        s = System("drive")
-        s.body("link", joint=Revolute("z", **({} if stiffness is None else {"v0": 0.4})), mass=1.0, inertia=(1.0, 1.0, I))
+        s = bough.System("drive")
+        s.body("link", joint=bough.Revolute("z", **({} if stiffness is None else {"v0": 0.4})), mass=1.0, inertia=(1.0, 1.0, I))
         s.gearbox("motor", "link", ratio=n, inertia=J, stiffness=stiffness, damping=0.0 if stiffness is None else c)
         s.input("torque", coordinate="motor")
         model = s.compile()
@@ -160,7 +147,7 @@ def gearbox() -> Pairs:
 def outputs() -> Pairs:
     s, at = systems.tree(), (0.1, 0.2, 0.3)
     for name in ("position", "attitude", "velocity", "angular_velocity", "acceleration"):
-        target: dict[str, Any] = {name: Frame("b7", at=at)}
+        target: dict[str, Any] = {name: bough.Frame("b7", at=at)}
         s.output(name, **target)
     model, rng = s.compile(), np.random.default_rng(3)
     q, v = systems.random_state(model, 9)  # each entry of a quaternion is once the largest
@@ -192,8 +179,8 @@ def outputs() -> Pairs:
 
 @CASES.case("a linear system", "response of place to force at five frequencies", "1/(k - m w^2 + i c w)", FORMULA, 11.0)
 def linear() -> Pairs:
-    s = System("oscillator")
-    s.body("block", joint=Prismatic("x", stiffness=50.0, damping=0.8), mass=2.0)
+    s = bough.System("oscillator")
+    s.body("block", joint=bough.Prismatic("x", stiffness=50.0, damping=0.8), mass=2.0)
     s.input("force", coordinate="block")
     s.output("place", coordinate="block")
     found, w = s.compile().linearize(), np.array([0.5, 2.0, 5.0, 8.0, 30.0])
@@ -215,8 +202,8 @@ for _name, _build, _modal in (
 
 @CASES.case("sensitivities of a run", "derivatives of the place by mass and start, rk4", "those of cos(w t)", FORMULA, 8.0)
 def run_sensitivities() -> Pairs:
-    s = System("oscillator")
-    s.body("block", joint=Prismatic("x", stiffness=50.0, q0=0.3), mass=2.0)
+    s = bough.System("oscillator")
+    s.body("block", joint=bough.Prismatic("x", stiffness=50.0, q0=0.3), mass=2.0)
     found = sensitivities(s.compile(), until=1.0, dt=1e-3, every=100, parameters=["block.mass"], by=["q0"])
     t, w = found.t, 5.0
     yield found.q.value[:, 0], 0.3 * np.cos(w * t)
