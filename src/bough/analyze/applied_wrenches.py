@@ -20,12 +20,12 @@ class Applied(NamedTuple):
     force: Floats
 
 
-def external_wrenches(bodies: Bodies) -> list[Applied]:
+def external(bodies: Bodies) -> list[Applied]:
     """Of the description and of inputs."""
-    return [*described_wrenches(bodies), *input_wrenches(bodies)]
+    return [*described(bodies), *of_inputs(bodies)]
 
 
-def described_wrenches(bodies: Bodies) -> list[Applied]:
+def described(bodies: Bodies) -> list[Applied]:
     found = []
     for wrench in bodies.model.system.wrenches.values():
         frame, place = bodies.frame(wrench.place), wrench.place
@@ -35,7 +35,7 @@ def described_wrenches(bodies: Bodies) -> list[Applied]:
     return found
 
 
-def input_wrenches(bodies: Bodies) -> list[Applied]:
+def of_inputs(bodies: Bodies) -> list[Applied]:
     found, inputs = [], bodies.model.named_inputs(bodies.batch.inputs.ports)
     for name, port in bodies.model.system.inputs.items():
         if port.place is not None:
@@ -47,7 +47,7 @@ def input_wrenches(bodies: Bodies) -> list[Applied]:
     return found
 
 
-def element_wrenches(bodies: Bodies, chosen: Iterable[int] | None = None) -> list[Applied]:
+def of_elements(bodies: Bodies, chosen: Iterable[int] | None = None) -> list[Applied]:
     """Of force elements, all or some by number: on their end b, and the reaction on a; each at its end."""
     found, elements = list[Applied](), list(bodies.model.system.elements.values())
     for j in range(len(elements)) if chosen is None else chosen:

@@ -22,15 +22,8 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from bough.analyze.applied_wrenches import (
-    Applied,
-    described_wrenches,
-    element_wrenches,
-    external_wrenches,
-    input_wrenches,
-    signal,
-    turn,
-)
+from bough.analyze import applied_wrenches
+from bough.analyze.applied_wrenches import Applied, signal, turn
 from bough.analyze.bodies import Bodies, bodies_in
 from bough.analyze.deformed_masses import linearized
 from bough.analyze.equations_of_motion import forward, inverse
@@ -227,9 +220,9 @@ class States:
         drives = drive_forces(self.model, self.batch) if held else {}
         names = list(self.model.names.v)
         inputs = np.einsum("bi,bi->b", tau, np.concatenate([v, self.batch.state.wheels], axis=1))
-        return {"inputs": inputs + self.wrench_power(input_wrenches(self.here)), "joint torques": joints, "dampers": damping,
-                "motors": self.motor_power(), "wrenches": self.wrench_power(described_wrenches(self.here)),
-                "loops": self.loop_power(), "stops": self.stop_power(), "orbit": self.orbit_power(),
+        return {"inputs": inputs + self.wrench_power(applied_wrenches.of_inputs(self.here)), "joint torques": joints,
+                "dampers": damping, "motors": self.motor_power(), "stops": self.stop_power(), "orbit": self.orbit_power(),
+                "wrenches": self.wrench_power(applied_wrenches.described(self.here)), "loops": self.loop_power(),
                 "force elements": self.element_power(),
                 "drives": sum((force*v[:, names.index(name)] for name, force in drives.items()), np.zeros(self.n))}
 
@@ -273,7 +266,7 @@ class States:
         chosen = [j for j, element in enumerate(self.system.elements.values()) if element.nonconservative_effects()]
         if not chosen:
             return np.zeros(self.n)
-        return self.wrench_power(element_wrenches(self.here, chosen)) + self.rate(
+        return self.wrench_power(applied_wrenches.of_elements(self.here, chosen)) + self.rate(
             lambda bodies: bodies.elements[:, chosen, f.ELEMENT_ENERGY].sum(axis=1))
 
     def stop_power(self) -> Floats:
@@ -288,7 +281,7 @@ class States:
         """In orbit the reference frame of all speeds moves: external forces also do work along the orbit."""
         if not self.model.in_orbit:
             return np.zeros(self.n)
-        force = sum((push for *_, push in [*external_wrenches(self.here), *self.through_roots()]), np.zeros((self.n, 3)))
+        force = sum((push for *_, push in [*applied_wrenches.external(self.here), *self.through_roots()]), np.zeros((self.n, 3)))
         return np.einsum("bi,bi->b", force, self.batch.state.orbit[:, 3:])
 
     # ---- momentum --------------------------------------------------------------------------------------------------------------
@@ -310,7 +303,8 @@ class States:
         center, gravity = self.here.center_of_mass, np.asarray(self.system.gravity, float)
         force = np.outer(self.total, gravity)
         moment = np.zeros_like(force)
-        for _, frame, couple, push in [*external_wrenches(self.here), *self.through_roots(), *element_wrenches(self.here)]:
+        elements = applied_wrenches.of_elements(self.here)
+        for _, frame, couple, push in [*applied_wrenches.external(self.here), *self.through_roots(), *elements]:
             force, moment = force + push, moment + couple + np.cross(frame.position - center, push)
         return force, moment
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bough.analyze.applied_wrenches import Applied, element_wrenches, external_wrenches, signal, turn
+from bough.analyze.applied_wrenches import Applied, external, of_elements, signal, turn
 from bough.analyze.bodies import Bodies, bodies_in
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
@@ -115,7 +115,7 @@ def momentum_loads(model: CompiledModel, batch: Batch, a: Floats, joint: str) ->
     force = np.einsum("k,bki->bi", mass, specific)                                                              # [MC 24]
     center = bodies.com[:, 0] + times(C, terms.y)
     moment = times(C, terms.rate(w, w_dot)) + np.cross(center - bodies.position[:, k], force)                 # [MC 25]
-    applied = [*external_wrenches(bodies), *element_wrenches(bodies), *caller_wrenches(bodies), *wheel_torques(bodies)]
+    applied = [*external(bodies), *of_elements(bodies), *caller_wrenches(bodies), *wheel_torques(bodies)]
     for name, frame, n, f in applied:
         if model.body_index(name) in part:
             force = force - f

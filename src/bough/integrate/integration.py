@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough import analyze, compile as builders, integrate as optional
-from bough.compile.coordinates import holdable, member_of, sticking, touching
+from bough.compile.coordinates import holdable, member_of, sticking_frictions, touching
 from bough.compile.kernel_calls import APART, choosing
 from bough.compile.layout import Floats
 from bough.describe.numeric import shown
@@ -276,7 +276,7 @@ class Integration:
 def switches(model: Model, masses: Floats) -> bool:
     """Whether events, stops, sticking, backlash or a tank that empties change the model in a run."""
     system = model.system
-    return bool(system.events or system.stops or sticking(system) or touching(system)
+    return bool(system.events or system.stops or sticking_frictions(system) or touching(system)
                 or (system.tanks and builders.tank_tables.can_run_dry(system, masses)))
 
 
@@ -361,7 +361,7 @@ def check_friction(model: Model, method: str, dynamics: str) -> None:
     if unable and model.system.tanks:
         raise StateError(f"tank '{next(iter(model.system.tanks))}' changes its mass, which is not offered with the method "
                          f"'{method}'; use rk4, dopri5, imex4 or imex43")
-    if not (found := sticking(model.system)):
+    if not (found := sticking_frictions(model.system)):
         return
     if unable:
         raise StateError(f"friction '{found[0].name}' sticks, which the method '{method}' cannot find inside its steps; use rk4, "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bough import integrate as optional
-from bough.compile.coordinates import sticking
+from bough.compile.coordinates import sticking_frictions
 from bough.compile.kernel_calls import call, direct, group_parameters, linked
 from bough.compile.layout import Floats
 from bough.compile.tables import Tables, described_inputs
@@ -278,7 +278,7 @@ class Run:
         """At the start: evaluate events and laws, and record the first sample."""
         if self.handler is not None:
             self.handler.measured = self.measured
-            if sticking(self.model.system):
+            if sticking_frictions(self.model.system):
                 self.prepare()                                                  # laws act on held coordinates
             self.build_ahead()
             self.handler.start(self.start, self.x[0])

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from bough.compile.coordinates import coordinate_place, sticking
+from bough.compile.coordinates import coordinate_place, sticking_frictions
 from bough.compile.hold_tables import Hold
 from bough.compile.layout import Floats
 from bough.describe import Friction
@@ -59,7 +59,7 @@ def load_factor(friction: Friction) -> float:
 
 def marked(model: Model, marks: dict[str, str]) -> Model:
     """The model with these marks of frictions, and with their coordinates held."""
-    frictions = {friction.name: friction for friction in sticking(model.system)}
+    frictions = {friction.name: friction for friction in sticking_frictions(model.system)}
     others = [each for each in model.marks if friction_of(each) not in marks]
     holds = {name: hold for name, hold in model.holds.items()
              if name not in {name_of(model, frictions[each]) for each in marks}}
@@ -82,7 +82,7 @@ def by_speed(model: Model, frictions: Iterable[Friction], x: Floats, rest: float
 def settled(model: Model, t: float, x: Floats, measured: Measured) -> Model:
     """Release frictions beyond their limits, the worst first, until all sticking ones can hold; x gets the holding forces."""
     for _ in range(2*len(model.system.frictions) + 1):
-        holding = [friction for friction in sticking(model.system) if mark_of(model, friction) == "="]
+        holding = [friction for friction in sticking_frictions(model.system) if mark_of(model, friction) == "="]
         if not holding:
             return model
         found, worst, friction = measured(model, t, x), ROUNDING, holding[0]
@@ -107,5 +107,5 @@ def released(model: Model, friction: Friction, force: float) -> Model:
 def changes(before: Model, after: Model) -> list[tuple[Friction, str]]:
     """The changes of frictions, in words."""
     words = {"=": "sticks", ">": "slips forward", "<": "slips backward", "": "is held"}
-    pairs = ((friction, mark_of(before, friction), mark_of(after, friction)) for friction in sticking(after.system))
+    pairs = ((friction, mark_of(before, friction), mark_of(after, friction)) for friction in sticking_frictions(after.system))
     return [(friction, f"{words[new]}: {friction.coordinate}") for friction, old, new in pairs if new != old]
