@@ -95,7 +95,9 @@ def momentum_terms(motion: Relative, part: Floats) -> Terms:
 
 def momentum_loads(model: CompiledModel, batch: Batch, a: Floats, joint: str) -> Floats:
     """(batch, 6): the load on everything outboard of a joint, through it: [moment, force] at its origin on the body, body axes."""
-    body = carried_by(model, joint)
+    if joint not in model.names.joints:
+        raise StateError(f"there is no joint '{joint}'{similar(joint, model.names.joints)}; the joints are "
+                         f"{', '.join(model.names.joints)}")
     if model.system.loops:
         raise StateError(f"joint '{joint}': system '{model.system.name}' has loops, and what passes through them is not known "
                          "from the momentum of one part; ask for reactions")
@@ -106,7 +108,7 @@ def momentum_loads(model: CompiledModel, batch: Batch, a: Floats, joint: str) ->
     if flexible or model.in_orbit:
         raise StateError(f"joint '{joint}': " + (f"body '{flexible[0]}' is flexible" if flexible else "gravity is central")
                          + "; loads from momenta are those of rigid bodies in uniform gravity: ask for reactions")
-    bodies = bodies_in(model, batch, a)
+    bodies, body = bodies_in(model, batch, a), model.names.bodies[model.names.joints.index(joint)]
     part = np.array([model.body_index(name) for name in (body, *(each.name for each in depth_first(model.system, body)))])
     C, k = bodies.attitude[:, 0], model.body_index(body)
     w, w_dot = (np.einsum("bji,bj->bi", C, x[:, 0]) for x in (bodies.rate, bodies.acceleration[..., :3]))
@@ -122,14 +124,6 @@ def momentum_loads(model: CompiledModel, batch: Batch, a: Floats, joint: str) ->
             moment = moment - n - np.cross(frame.position - bodies.position[:, k], f)
     in_body = [np.einsum("bji,bj->bi", bodies.attitude[:, k], x) for x in (moment, force)]
     return np.concatenate(in_body, axis=1)
-
-
-def carried_by(model: CompiledModel, joint: str) -> str:
-    """The body on a joint."""
-    if joint not in model.names.joints:
-        raise StateError(f"there is no joint '{joint}'{similar(joint, model.names.joints)}; the joints are "
-                         f"{', '.join(model.names.joints)}")
-    return model.names.bodies[model.names.joints.index(joint)]
 
 
 def caller_wrenches(bodies: Bodies) -> Iterator[Applied]:

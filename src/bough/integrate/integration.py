@@ -314,16 +314,11 @@ def begin(model: Model, *, until: float, t0: float = 0.0, sample_rate: float | N
     t0 = moment("t0", t0)
     if not (isinstance(until, int | float | np.number) and t0 < until <= sys.float_info.max):
         raise StateError(f"until is {shown(until)}; give the end time in seconds, a number greater than {t0:g}")
-    check_options(options.get("method", "rk4"), options.get("dynamics", "auto"), steps_of(options))
-    step = options.get("dt")
+    steps, step = {name: options.get(name) for name in ("dt", "rtol", "atol", "first_step", "max_step")}, options.get("dt")
+    check_options(options.get("method", "rk4"), options.get("dynamics", "auto"), steps)
     check_clock("until", until, step)
     sampling = choose_sampling(t0, until, sample_rate, step)
     return Integration(model, t0=t0, sampling=sampling, **options)
-
-
-def steps_of(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of steps by name, None where not given."""
-    return {name: options.get(name) for name in ("dt", "rtol", "atol", "first_step", "max_step")}
 
 
 def check_kinds(laws: object = (), reproducible: object = False) -> None:
