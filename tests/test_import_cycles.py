@@ -1,6 +1,6 @@
 """No module needs one that needs it, at the top of files, inside functions or on first use: imports have an order.
 
-A file that is imported on first use is named behind its room, `analyze.linear.call_arguments.trim(...)`: see `bough.lazy`.
+A file that is imported on first use is named behind its package, `analyze.linear.call_arguments.trim(...)`: see `bough.lazy`.
 """
 import ast
 from functools import cache
@@ -42,23 +42,23 @@ def parsed(name):
 @cache
 def needed(name, inside):
     """Modules that a module imports, with the packages that these are in, but for its own."""
-    found, rooms, known, body = set(), {}, modules(), list(statements(parsed(name), inside))
+    found, packages, known, body = set(), {}, modules(), list(statements(parsed(name), inside))
     for node in body:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             inner = [f"{node.module}.{alias.name}" for alias in node.names]
             found |= {each if each in known else node.module for each in inner}
-            rooms |= {alias.asname or alias.name: each for alias, each in zip(node.names, inner, strict=True)
+            packages |= {alias.asname or alias.name: each for alias, each in zip(node.names, inner, strict=True)
                       if each in known and known[each].stem == "__init__"}
     for node in body:
-        found |= set(used_first(node, rooms, known, inside))
+        found |= set(used_first(node, packages, known, inside))
     outer = {".".join(each.split(".")[:n]) for each in found for n in range(2, each.count(".") + 2)}
     return {each for each in outer if each in known and each != name and not name.startswith(f"{each}.")}
 
 
-def used_first(node, rooms, known, inside):
-    """Files that a statement names behind a room that it imported."""
+def used_first(node, packages, known, inside):
+    """Files that a statement names behind a package that it imported."""
     for part in ast.walk(node):
         if isinstance(part, ast.FunctionDef | ast.Lambda) and not inside:
             return
@@ -66,8 +66,8 @@ def used_first(node, rooms, known, inside):
         while isinstance(part, ast.Attribute):
             path.insert(0, part.attr)
             part = part.value
-        if isinstance(part, ast.Name) and part.id in rooms:
-            named = [".".join([rooms[part.id], *path[:n]]) for n in range(1, len(path) + 1)]
+        if isinstance(part, ast.Name) and part.id in packages:
+            named = [".".join([packages[part.id], *path[:n]]) for n in range(1, len(path) + 1)]
             yield from (each for each in named if each in known)
 
 
@@ -87,7 +87,7 @@ def test_imports_have_an_order():
 
 
 def test_what_is_used_first_is_seen():
-    """The graph has the edges of files that are named behind their rooms."""
+    """The graph has the edges of files that are named behind their packages."""
     for name, needs in {"bough.model.linear_calls": "bough.analyze.linear.call_arguments",
                         "bough.integrate.run": "bough.integrate.mounted_run", "bough.sweeps.derivative": "bough.sweeps.cloud",
                         "bough.compile.workspace_layout": "bough.compile.element_tables"}.items():

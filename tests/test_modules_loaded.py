@@ -43,12 +43,12 @@ def test_run_of_an_arm():
     assert not {"bough.sweeps.cloud", "bough.sweeps.fronts", "bough.sweeps.orbit", "bough.integrate.event_handler"} & names
 
 
-@pytest.mark.parametrize(("room", "file"), [("analyze", "internal_loads"), ("integrate", "backlash"), ("sweeps", "orbit"),
-                                            ("compile", "tank_tables"), ("flex", "recovery"), ("results", "singular"),
-                                            ("describe", "document"), ("analyze.linear", "closed_loop")])
-def test_files_are_imported_on_first_use(room, file):
-    _, names = loaded(f"import bough.{room} as room\nassert 'bough.{room}.{file}' not in sys.modules\nroom.{file}")
-    assert f"bough.{room}.{file}" in names
+@pytest.mark.parametrize(("package", "file"), [("analyze", "internal_loads"), ("integrate", "backlash"), ("sweeps", "orbit"),
+                                               ("compile", "tank_tables"), ("flex", "recovery"), ("results", "singular"),
+                                               ("describe", "document"), ("analyze.linear", "closed_loop")])
+def test_files_are_imported_on_first_use(package, file):
+    _, names = loaded(f"import bough.{package} as package\nassert 'bough.{package}.{file}' not in sys.modules\npackage.{file}")
+    assert f"bough.{package}.{file}" in names
 
 
 def test_files_that_are_not_there_are_no_attributes():

@@ -1,14 +1,14 @@
 """Files that are imported when one of their names is first used: a run loads what its system has, and no more.
 
-The package of a room lists them, and asks for its own `__getattr__` (PEP 562):
+A package lists them, and asks for its own `__getattr__` (PEP 562):
 
     if TYPE_CHECKING:                       # imported on first use
         from bough.integrate import backlash as backlash
     else:
         __getattr__ = submodules(__name__)
 
-and whoever may need one names it behind its room, `integrate.backlash.watch_play(...)`.  Type checkers see through it, the second
-use costs two look-ups, and `tests/test_import_cycles.py` counts it as an import.
+and whoever may need one names it behind its package, `integrate.backlash.watch_play(...)`.  Type checkers see through it, the
+second use costs two look-ups, and `tests/test_import_cycles.py` counts it as an import.
 
 A package whose public names come from many files lists them once, in the stub beside its `__init__.py`: see `homes`.
 """

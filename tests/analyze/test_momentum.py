@@ -76,10 +76,14 @@ def test_loads_are_the_reactions(seed):
     s.wheel("held", body="b3", axis=(1, 1, 0), inertia=1e-3, speed=300.0)
     s.wheel("driven", body="b5", axis=(0, 1, 1), inertia=1e-3, speed=-100.0, torque=0.3)
     s.wrench("wind", body="b4", force=(0, -4, 1), moment=(1, 0, 0), at=(0.2, 0.1, 0))
+    s.line("tether", a=bough.Frame("b2", at=(0.1, 0, 0)), b=bough.Frame("b6", at=(0, 0.1, 0)), stiffness=20.0, length=0.01)
+    s.restoring("anchor", body="b5", stiffness=np.diag([3.0, 2.0, 1.0, 0, 0, 0]))
+    s.input("jet", force=bough.Frame("b6", at=(0, 0, 0.1)), axis="z")
+    s.input("drive", wheel="driven")
     model = s.compile()
     for n in (None, 5):
         q, v, tau, t = states(model, rng, n)
-        given = {"t": t, "wrenches": {"b6": rng.normal(size=6), "b2": rng.normal(size=6)}}
+        given = {"t": t, "inputs": {"jet": 3.0, "drive": 0.2}, "wrenches": {"b6": rng.normal(size=6), "b2": rng.normal(size=6)}}
         a = model.forward_dynamics(q, v, tau, dynamics="cloud", **given)
         reactions = model.reactions(q, v, a, **given)
         for k, joint in enumerate(model.names.joints):

@@ -45,7 +45,7 @@ def test_velocities_of_links(case):
     model, q, v, ops, _ = case
     V, seen = ops.Phi.T @ (ops.H.T @ v), model.bodies(q, v)
     for k, body in enumerate(model.names.bodies):
-        seat = ops.links.parts.attachments[body]
+        seat = ops.links.tree.attachments[body]
         if seat.hinge:
             at = ops.links.slices[seat.hinge - 1]
             assert_same(V[at][-6:-3], seen.rate[0, k], CANCELLING, scale=np.abs(v).max())

@@ -4,7 +4,7 @@ import pytest
 
 import bough
 from bough.analyze.bodies import bodies_of
-from bough.analyze.momentum import whole_motion
+from bough.analyze.whole_motion import whole_motion
 from bough.model import Model
 from tests.support.tolerance import SWEEP
 

@@ -32,4 +32,4 @@ def test_there_are_diffs():
     files = [file for _, file, _ in hunks()]
     elements = {file for file in files if "/parts/" in file or file.endswith(("force_elements.py", "system.py", "records.py"))}
     assert len(elements) == 5
-    assert {"src/bough/describe/joint.py", "src/bough/integrate/compiled/stepping.py"} <= set(files)
+    assert {"src/bough/describe/joint.py", "src/bough/integrate/methods.py"} <= set(files)

@@ -114,3 +114,16 @@ def test_a_watcher_that_starts_at_zero_passes_at_once():
     assert 0.0 < moment <= max(1e-3*EVENT, np.spacing(1.001))              # of a step of 1e-3 s
     assert passing(row[None], before, before + moment) == [0]
     assert passing(row[None], before + 0.1, before + 0.2) == []
+
+
+@pytest.mark.parametrize("name", ["floor", "brakes"])
+def test_a_contact_outlasts_a_friction_whose_name_begins_that_of_the_stop(name):
+    """A block rests on its stop while another one is braked until it sticks: the first one sinks in by m g/k, and no more."""
+    s = block(-G, q0=0.0)
+    s.body("slider", joint=bough.Prismatic("x", v0=0.5), mass=M)
+    s.stop(name, coordinate="b.z", below=0.0, stiffness=K, damping=2*np.sqrt(K*M))
+    s.friction("brake", "slider.x", coulomb=4.0)
+    r = run(s, until=0.5, dt=1e-3)
+    assert [event.what.split()[0] for event in r.events[0]] == ["touches", "sticks:"]
+    # critically damped: what is left after 0.5 s is (1 + w t) exp(-w t) of it, 3e-14
+    assert r.x[0, -1, 0] == pytest.approx(-M*G/K, rel=STEPPED)

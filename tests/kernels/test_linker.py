@@ -349,7 +349,7 @@ def test_warmup_compiles_all_that_a_kind_of_model_calls():
     assert [str(job) for job in jobs] == ["kernels, one", "rigid, one"]
     sweeps = linker.sweeps_for(Features(), ["order-n"])
     assert "solve_order_n" in (names := [sweep.__name__ for sweep in sweeps])
-    assert not {"assemble_loop_equations", "solve_dense", "solve_cloud", "evaluate_prescribed_motion"} & set(names)
+    assert not {"fill_loop_equations", "solve_dense", "solve_cloud", "evaluate_prescribed_motion"} & set(names)
     for sweep in sweeps:
         assert sweep._cache.holds(linker.sweep_signature(sweep, Features(), 1, False), sweep.targetctx)
     compile_job(jobs[1])                                                # nothing is left to do

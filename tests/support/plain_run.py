@@ -202,7 +202,7 @@ def ask_ports():
         model = system.compile()
         q, v = random_state(model, np.random.default_rng(8), 5)
         for rows in (slice(0, 1), slice(None)):
-            there = 1e-3*q[rows] if model.tables.parts.modal else q[rows]
+            there = 1e-3*q[rows] if model.tables.tree.modal else q[rows]
             batch = model.batch(there, v[rows], inputs={"push": (1, 2, 3), "twist": 0.5})
             swept(model, batch, list(system.outputs))
             model.forward_dynamics(batch.q, batch.v, inputs={"push": (1, 2, 3), "along": 0.2})

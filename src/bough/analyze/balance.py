@@ -13,7 +13,7 @@ Also the flow out of tanks at single states: the rates of their masses, and of t
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from operator import attrgetter
@@ -22,7 +22,9 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from bough.analyze.bodies import Bodies, Frames, bodies_in
+from bough.analyze import applied_wrenches
+from bough.analyze.applied_wrenches import Applied, signal, turn
+from bough.analyze.bodies import Bodies, bodies_in
 from bough.analyze.deformed_masses import linearized
 from bough.analyze.equations_of_motion import forward, inverse
 from bough.analyze.loop_constraints import changing_places
@@ -34,13 +36,11 @@ from bough.compile.compiled_model import CompiledModel
 from bough.compile.coordinates import coordinate_place, holdable
 from bough.compile.layout import Floats
 from bough.compile.loop_tables import coordinate, free_motions
-from bough.describe import CentralGravity, Frame, Joint, TimeTable, Wheel
-from bough.describe.body import WORLD
+from bough.describe import CentralGravity, Joint, Wheel
 from bough.describe.orientation import rotation_matrix
 from bough.describe.part import depth_first
 from bough.sweeps import calls, fields as f
 
-Wrenches = list[tuple[Frames, Floats, Floats]]      # where each acts, moment, force: (states, 3), world axes
 REACH = 1e-3                # rad or m: how far a step of the differences moves the fastest coordinate
 SHARE = 1e-6                # tolerated residual of a balance, relative to its terms; the differences alone leave 1e-11
 ROUNDING = 100*np.finfo(float).eps
@@ -220,9 +220,10 @@ class States:
         drives = drive_forces(self.model, self.batch) if held else {}
         names = list(self.model.names.v)
         inputs = np.einsum("bi,bi->b", tau, np.concatenate([v, self.batch.state.wheels], axis=1))
-        return {"inputs": inputs + self.wrench_power(self.input_wrenches()), "joint torques": joints, "dampers": damping,
-                "motors": self.motor_power(), "wrenches": self.wrench_power(self.described_wrenches()), "loops": self.loop_power(),
-                "stops": self.stop_power(), "orbit": self.orbit_power(), "force elements": self.element_power(),
+        return {"inputs": inputs + self.wrench_power(applied_wrenches.of_inputs(self.here)), "joint torques": joints,
+                "dampers": damping, "motors": self.motor_power(), "stops": self.stop_power(), "orbit": self.orbit_power(),
+                "wrenches": self.wrench_power(applied_wrenches.described(self.here)), "loops": self.loop_power(),
+                "force elements": self.element_power(),
                 "drives": sum((force*v[:, names.index(name)] for name, force in drives.items()), np.zeros(self.n))}
 
     def motor_power(self) -> Floats:
@@ -235,38 +236,9 @@ class States:
                 power += wheel.inertia*speeds[:, j]*self.rate(partial(rate_about, wheel))
         return power
 
-    def external(self) -> Wrenches:
-        """Of described wrenches and of inputs."""
-        return [*self.described_wrenches(), *self.input_wrenches()]
-
-    def described_wrenches(self) -> Wrenches:
-        t, found = self.batch.t[:, 0], []
-        for wrench in self.system.wrenches.values():
-            frame = self.here.frame(wrench.place)
-            own = [signal(value, t) for value in (wrench.moment, wrench.force)]
-            moment, force = own if wrench.frame == "world" else (turn(self.carrier(wrench.place), each) for each in own)
-            found.append((frame, moment, force))
-        return found
-
-    def input_wrenches(self) -> Wrenches:
-        found = []
-        inputs = self.model.named_inputs(self.batch.inputs.ports)
-        for name, port in self.system.inputs.items():
-            if port.place is not None:
-                frame, value = self.here.frame(port.place), inputs[name]
-                value = value*np.asarray(port.axis) if port.axis is not None else value
-                value = value if port.axes == "world" else turn(frame.attitude, value)
-                pair = (np.zeros_like(value), value) if port.force is not None else (value, np.zeros_like(value))
-                found.append((frame, *pair))
-        return found
-
-    def carrier(self, frame: Frame) -> Floats:
-        """The axes of the body or node that carries a frame."""
-        return self.here.frame(frame).attitude @ rotation_matrix(frame.orient).T
-
-    def wrench_power(self, wrenches: Wrenches) -> Floats:
+    def wrench_power(self, wrenches: Iterable[Applied]) -> Floats:
         return sum((np.einsum("bi,bi->b", moment, frame.rate) + np.einsum("bi,bi->b", force, frame.velocity)
-                    for frame, moment, force in wrenches), np.zeros(self.n))
+                    for _, frame, moment, force in wrenches), np.zeros(self.n))
 
     def loop_power(self) -> Floats:
         """Of dampers and motors in the joints of loops: (torque - damping rate) rate."""
@@ -294,27 +266,14 @@ class States:
         chosen = [j for j, element in enumerate(self.system.elements.values()) if element.nonconservative_effects()]
         if not chosen:
             return np.zeros(self.n)
-        return self.wrench_power(self.element_wrenches(chosen)) + self.rate(
+        return self.wrench_power(applied_wrenches.of_elements(self.here, chosen)) + self.rate(
             lambda bodies: bodies.elements[:, chosen, f.ELEMENT_ENERGY].sum(axis=1))
-
-    def element_wrenches(self, chosen: Sequence[int]) -> Wrenches:
-        """Of some force elements, by number: on their end b, and the reaction on a; each at its end."""
-        found, elements = list[tuple[Frames, Floats, Floats]](), list(self.system.elements.values())
-        for j in chosen:
-            *a, b = elements[j].ends
-            moment, force = self.here.elements[:, j, :3], self.here.elements[:, j, 3:6]
-            outer = self.here.frame(b)
-            if b.body != WORLD:
-                found.append((outer, moment, force))
-            for inner in (self.here.frame(frame) for frame in a if frame.body != WORLD):
-                found.append((inner, -moment - np.cross(outer.position - inner.position, force), -force))
-        return found
 
     def stop_power(self) -> Floats:
         """Of the dampers of stops in contact."""
         power = np.zeros(self.n)
         for stop in self.system.stops.values():
-            if stop.name in self.model.contacts:
+            if stop.name in self.model.marks:
                 power -= stop.damping*self.batch.v[:, coordinate_place(self.system, stop.coordinate)[1]]**2
         return power
 
@@ -322,7 +281,7 @@ class States:
         """In orbit the reference frame of all speeds moves: external forces also do work along the orbit."""
         if not self.model.in_orbit:
             return np.zeros(self.n)
-        force = sum((push for *_, push in [*self.external(), *self.through_roots()]), np.zeros((self.n, 3)))
+        force = sum((push for *_, push in [*applied_wrenches.external(self.here), *self.through_roots()]), np.zeros((self.n, 3)))
         return np.einsum("bi,bi->b", force, self.batch.state.orbit[:, 3:])
 
     # ---- momentum --------------------------------------------------------------------------------------------------------------
@@ -344,14 +303,14 @@ class States:
         center, gravity = self.here.center_of_mass, np.asarray(self.system.gravity, float)
         force = np.outer(self.total, gravity)
         moment = np.zeros_like(force)
-        elements = self.element_wrenches(range(len(self.system.elements)))
-        for frame, couple, push in [*self.external(), *self.through_roots(), *elements]:
+        elements = applied_wrenches.of_elements(self.here)
+        for _, frame, couple, push in [*applied_wrenches.external(self.here), *self.through_roots(), *elements]:
             force, moment = force + push, moment + couple + np.cross(frame.position - center, push)
         return force, moment
 
-    def through_roots(self) -> Wrenches:
+    def through_roots(self) -> list[Applied]:
         """Loads from the world: the given forces along a free joint, the reactions of other joints."""
-        found, t, given = [], self.batch.t[:, 0], self.batch.inputs
+        found, t, given = list[Applied](), self.batch.t[:, 0], self.batch.inputs
         tau = given.tau + (given.ports @ self.model.port_torques)[:, :self.model.nv]
         needed: Floats | None = None
         for k, body in enumerate(self.system.bodies.values()):
@@ -365,7 +324,7 @@ class States:
                 if needed is None:
                     needed = reactions(self.model, self.batch, self.a)
                 pair = turn(place.attitude, needed[:, k, :3]), turn(place.attitude, needed[:, k, 3:])
-            found.append((place, *pair))
+            found.append(Applied(body.name, place, *pair))
         return found
 
     @cached_property
@@ -427,26 +386,6 @@ def rate_about(wheel: Wheel, bodies: Bodies) -> Floats:
 
 def norm(vectors: Floats) -> Floats:
     return np.asarray(np.linalg.norm(vectors, axis=-1))
-
-
-def turn(attitude: Floats, vectors: Floats) -> Floats:
-    return np.einsum("bij,bj->bi", attitude, np.broadcast_to(vectors, (len(attitude), 3)))
-
-
-def signal(value: Any, t: Floats) -> Floats:
-    """(times,) or (times, 3): a constant, or the values of a time table."""
-    if not isinstance(value, TimeTable):
-        return np.broadcast_to(np.asarray(value, float), (len(t), *np.shape(value)))
-    times, rows = np.asarray(value.times), np.asarray(value.values, float)
-    inside = np.clip(t, times[0], times[-1])
-    if value.kind == "hold":
-        return np.asarray(rows[np.clip(np.searchsorted(times, t, side="right") - 1, 0, None)])
-    if value.kind == "cubic":
-        from scipy.interpolate import CubicSpline
-
-        return np.asarray(CubicSpline(times, rows, bc_type="natural")(inside))
-    columns = rows.reshape(len(times), -1)
-    return np.stack([np.interp(inside, times, column) for column in columns.T], axis=-1).reshape(len(t), *rows.shape[1:])
 
 
 def moved_along(model: CompiledModel, q: Floats, d: Floats) -> Floats:

@@ -274,17 +274,17 @@ def bodies_of(model: CompiledModel, batch: Batch) -> Bodies:
 def observe(model: CompiledModel, batch: Batch, a: Floats) -> Bodies:
     """Kinematics of a batch: bodies, frames of their mass where some are flexible, nodes; those without a hinge are NaN, tables
     that keep the welds have all."""
-    parts, names, n = batch.tables.parts, model.names.bodies, len(model.names.bodies)
-    flexible = {name: model.system.bodies[name].elastic.nodes.names for name in parts.modal}
-    present = [(name, node) for name, nodes in flexible.items() for node in nodes if parts.has(name, node)]
+    tree, names, n = batch.tables.tree, model.names.bodies, len(model.names.bodies)
+    flexible = {name: model.system.bodies[name].elastic.nodes.names for name in tree.modal}
+    present = [(name, node) for name, nodes in flexible.items() for node in nodes if tree.has(name, node)]
     key = "bodies", len(present)
     if key not in batch.tables.routes:
-        attachments = [parts.attachments[name] for name in names]
+        attachments = [tree.attachments[name] for name in names]
         if flexible:
-            attachments += [Anchor(parts.modal[name], np.eye(3), np.zeros((1, 3))) if name in flexible else each
+            attachments += [Anchor(tree.modal[name], np.eye(3), np.zeros((1, 3))) if name in flexible else each
                       for name, each in zip(names, attachments, strict=True)]
-            attachments += [parts.attachment(*place) for place in present]
-        batch.tables.routes[key] = route_to(parts, attachments, every=True)
+            attachments += [tree.attachment(*place) for place in present]
+        batch.tables.routes[key] = route_to(tree, attachments, every=True)
     call, motion, elements, _ = motion_call(model, batch, a, batch.tables.routes[key], len(model.system.elements))
     run(call)
     finite(motion.acceleration, "motion of the bodies", batch)

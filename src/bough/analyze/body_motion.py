@@ -51,14 +51,14 @@ class Route:
         return self
 
 
-def route_to(parts: Partition, attachments: Sequence[Anchor], every: bool = False) -> Route:
+def route_to(tree: Partition, attachments: Sequence[Anchor], every: bool = False) -> Route:
     """The route to some places, over the hinges inboard of them only, or over all."""
-    needed = set(range(1, len(parts.hinges))) if every else set[int]()
+    needed = set(range(1, len(tree.hinges))) if every else set[int]()
     for each in attachments:
         k = each.hinge
         while k and k not in needed:
             needed.add(k)
-            k = parts.hinges[k].inner
+            k = tree.hinges[k].inner
     turns, at = np.array([each.turn for each in attachments]), np.array([each.at[0] for each in attachments])
     head = r.ROUTE.row(hinges=len(needed), places=len(attachments))
     return Route(np.array([*head, *sorted(needed), *(each.hinge for each in attachments)]), r.SPOT.pack(turn=turns, at=at), at)
@@ -66,25 +66,25 @@ def route_to(parts: Partition, attachments: Sequence[Anchor], every: bool = Fals
 
 def route_of(model: CompiledModel, tables: Tables, places: Sequence[Place], point: ArrayLike | None = None) -> Route:
     """The route to places given by name, or to a point of them, on tables that keep the welds."""
-    attachments, key = [attachment_of(model, tables.parts, place) for place in places], tuple(places)
+    attachments, key = [attachment_of(model, tables.tree, place) for place in places], tuple(places)
     if key not in tables.routes:
-        tables.routes[key] = route_to(tables.parts, attachments)
+        tables.routes[key] = route_to(tables.tree, attachments)
     route: Route = tables.routes[key]
     return route if point is None else replace(route, spots=route.spots.copy(), aimed=[]).aim(point)
 
 
-def attachment_of(model: CompiledModel, parts: Partition, place: Place) -> Anchor:
+def attachment_of(model: CompiledModel, tree: Partition, place: Place) -> Anchor:
     """The hinge that carries a body, a node or a frame, and the place on it."""
     if isinstance(place, Frame):
         if place.body != "world":
-            attachment_of(model, parts, (place.body, place.node))
-        return frame_attachment(parts, place)
+            attachment_of(model, tree, (place.body, place.node))
+        return frame_attachment(tree, place)
     body, node = place if isinstance(place, tuple) and len(place) == 2 else (place, None)
     model.body_index(body)
     if node is None:
-        return parts.attachments[body]
+        return tree.attachments[body]
     check_node(model.system, body, node)
-    return parts.attachment(body, node)
+    return tree.attachment(body, node)
 
 
 def motion_call(model: CompiledModel, batch: Batch, a: Floats, route: Route, elements: int = 0
@@ -115,7 +115,7 @@ def place_call(model: CompiledModel, kernel: Any, lanes: Lanes, route: Route, *m
 
 def traced(tables: Tables) -> int:
     """Numbers of the workspace that following a route takes."""
-    return f.TRACED_ROW*len(tables.parts.hinges)
+    return f.TRACED_ROW*len(tables.tree.hinges)
 
 
 def motion_of_frames(model: CompiledModel, batch: Batch, a: Floats, frames: Sequence[Frame]) -> Motion:
@@ -127,7 +127,7 @@ def route_to_frames(tables: Tables, frames: Sequence[Frame], every: bool = False
     """The route to frames, over the hinges inboard of them only, or over all."""
     key = ("frames", every, *frames)
     if key not in tables.routes:
-        tables.routes[key] = route_to(tables.parts, [frame_attachment(tables.parts, frame) for frame in frames], every)
+        tables.routes[key] = route_to(tables.tree, [frame_attachment(tables.tree, frame) for frame in frames], every)
     route: Route = tables.routes[key]
     return route
 

@@ -16,7 +16,6 @@ from bough.compile.batch import Batch, finite
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.kernel_calls import direct
 from bough.compile.layout import Floats
-from bough.describe.parts.port import ports_of
 from bough.kernels.lanes import GIVEN, PLAIN
 from bough.kernels.linker import FAILED, raise_failure
 from bough.sweeps import calls
@@ -126,7 +125,7 @@ class Parts:
         """Partials from columns by part, (n, size, directions)."""
         lead, n, size = 0 if single else slice(None), len(value), value.shape[1]
         found = {name: columns.get(name, np.zeros((n, size, length)))[lead] for name, length in self.sizes.items()}
-        inputs, parameters = by_input(self.model, found.pop("inputs")), by_parameter(self.parameters, found.pop("parameters"))
+        inputs, parameters = self.model.named_inputs(found.pop("inputs")), by_parameter(self.parameters, found.pop("parameters"))
         dt = found.pop("t")[..., 0]
         named = {"dtau": None, "da": None} | {f"d{name}": each for name, each in found.items()}
         return kind(value=value[lead], dt=dt, dinputs=inputs, dparameters=parameters, **named, **more)
@@ -139,11 +138,6 @@ class Parts:
 def by_part(sizes: Mapping[str, int], along: Floats) -> dict[str, Floats]:
     """(n, directions, size) -> by part of the directions, with the given sizes, (n, size, its directions)."""
     return {name: np.ascontiguousarray(along[:, part].transpose(0, 2, 1)) for name, part in consecutive(sizes).items()}
-
-
-def by_input(model: CompiledModel, columns: Floats) -> dict[str, Floats]:
-    """Columns (..., numbers of all inputs) by input."""
-    return {name: columns[..., place] for name, place in ports_of(list(model.system.inputs.values())).items()}
 
 
 def by_parameter(shapes: Mapping[str, tuple[int, ...]], columns: Floats) -> dict[str, Floats]:

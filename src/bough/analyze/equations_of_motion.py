@@ -12,7 +12,7 @@ from bough import analyze, sweeps
 from bough.compile.batch import Batch, finite
 from bough.compile.cloud_tables import cloud_is_cheaper
 from bough.compile.compiled_model import CompiledModel
-from bough.compile.coordinates import sticking
+from bough.compile.coordinates import sticking_frictions
 from bough.compile.kernel_calls import Prepared, run
 from bough.compile.layout import Floats
 from bough.errors import StateError, similar
@@ -43,7 +43,7 @@ def takes_cloud(model: CompiledModel) -> bool:
 def takes_dense(model: CompiledModel) -> bool:
     """Whether the mass matrix is cheaper than O(N): only for flexible systems with few speeds (docs/theory/cost.md).  It does not
     depend on held coordinates, so that events do not change the method."""
-    if not model.tables.parts.modal or sticking(model.system):
+    if not model.tables.tree.modal or sticking_frictions(model.system):
         return False
     return model.nv <= (DENSE_LOOPS if model.constrained else DENSE_TREE)
 
@@ -52,7 +52,7 @@ def reason(model: CompiledModel) -> str:
     """The method that "auto" selects, and why."""
     if takes_cloud(model):
         return f"cloud: all but {model.free.sum()} speed{'s'*(int(model.free.sum()) != 1)} are given"
-    if not model.tables.parts.modal:
+    if not model.tables.tree.modal:
         return "order-n: no body is flexible"
     limit, kind = (DENSE_LOOPS, "with loops") if model.constrained else (DENSE_TREE, "without loops")
     more = "at most" if takes_dense(model) else "more than"

@@ -12,18 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bough.analyze import loop_rows
 from bough.analyze.equations_of_motion import mass_matrix_at
-from bough.analyze.loop_rows import (
-    POSITION,
-    SPEED,
-    loop_terms,
-    prepare_gaps,
-    refuse_coincident,
-    row_names,
-    row_places,
-    row_sizes,
-    row_slices,
-)
+from bough.analyze.loop_rows import POSITION, SPEED, loop_terms, row_slices
 from bough.blas import one_thread
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
@@ -38,7 +29,7 @@ from bough.progress import counted
 # ---- the equations --------------------------------------------------------------------------------------------------
 def gaps_at(model: CompiledModel, q: Floats) -> tuple[Floats, Floats]:
     """(rows,) and (rows, nv) of one position; NaN where the ends of a distance coincide."""
-    ready, rows = model.ready(prepare_gaps), row_places(model.tables)
+    ready, rows = model.ready(loop_rows.prepare_gaps), loop_rows.row_places(model.tables)
     ready.solves(q)
     gaps, J = ready.answer
     return gaps[rows], J[rows]
@@ -50,14 +41,14 @@ def loop_gaps(model: CompiledModel, batch: Batch, weights: Floats) -> dict[str, 
     if not closures:
         return {}
     gaps, _ = loop_terms(model, batch, weights)
-    return {closure.name: gaps[:, rows]/(closure.terms[0].factor if closure.terms else row_sizes([closure]))
+    return {closure.name: gaps[:, rows]/(closure.terms[0].factor if closure.terms else loop_rows.row_sizes([closure]))
             for closure, rows in zip(closures, row_slices(closures), strict=True)}
 
 
 def gap_and_angle(model: CompiledModel, q: Floats, loop: str) -> tuple[float, float]:
     """How far apart the ends of a loop are at one position, in the direction and about the axis for which it is most: m and rad."""
     (gaps, J), closures = gaps_at(model, q), model.tables.fronts.closures
-    refuse_coincident(model.batch_at(q), J[None])
+    loop_rows.refuse_coincident(model.batch_at(q), J[None])
     closure, rows = next(each for each in zip(closures, row_slices(closures), strict=True) if each[0].name == loop)
     turned = rows.stop - closure.rotations
     sizes = np.abs(gaps).tolist()
@@ -83,7 +74,7 @@ def changing_places(model: CompiledModel) -> tuple[NDArray[np.int64], list[tuple
     and of its angular velocity."""
     if changing_places not in model.family:
         plain, turned = list[tuple[int, int]](), list[tuple[int, int]]()
-        for hinge in model.tables.parts.hinges[1:]:
+        for hinge in model.tables.tree.hinges[1:]:
             slides = 3 if hinge.kind == FREE else 0 if hinge.kind == SPHERICAL else hinge.n_speeds
             plain += [(hinge.q + i, hinge.v + i) for i in range(slides)]
             turned += [(hinge.q + slides, hinge.v + slides)]*(hinge.kind in (SPHERICAL, FREE))
@@ -124,7 +115,7 @@ def freedom_of(closures: Sequence[Closure], J: Floats) -> Freedom:
     left, sizes, _ = np.linalg.svd(J)
     rank = rank_from(sizes)
     order = qr(J.T, mode="r", pivoting=True)[1]
-    names = row_names(closures)
+    names = loop_rows.row_names(closures)
     null = left[:, rank:]                                               # redundant combinations of rows
     parts = [(closure, null[rows]) for closure, rows in zip(closures, row_slices(closures), strict=True)]
     idle = [closure.name for closure, own in parts if own.size and np.linalg.matrix_rank(own, tol=1e-5) == closure.rows]
@@ -211,7 +202,7 @@ def assemble_position(model: CompiledModel, q: Floats, free: NDArray[np.bool_], 
         if np.linalg.norm(gap) < np.linalg.norm(least):
             least = gap
     if np.isinf(least).any():
-        refuse_coincident(model.batch(q), gaps_at(model, q)[1][None])
+        loop_rows.refuse_coincident(model.batch(q), gaps_at(model, q)[1][None])
     closures = model.tables.fronts.closures
     what = "it" if len(closures) == 1 else "all loops" if model.system.loops else "all couplings"
     raise StateError(f"{open_loops(model, least)}: no position near the one given closes {what}{release(hold)}; give another "
@@ -253,7 +244,7 @@ def least_change(model: CompiledModel, q: Floats, J: Floats, wanted: Floats, fre
     """The change d with J d = wanted (in the least-squares sense) and the least d.M d, where strain counts too."""
     from scipy.linalg.lapack import dpotrf, dtrtrs  # slow to import
     change, M = np.zeros(model.nv), mass_matrix_at(model, q)
-    for name in model.tables.parts.modal:
+    for name in model.tables.tree.modal:
         modes = model.mode_places(name)[1]
         M[modes, modes] += model.system.bodies[name].elastic.K*STIFF_TIME**2
     if not free.all():

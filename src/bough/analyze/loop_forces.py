@@ -13,7 +13,7 @@ from bough.compile.compiled_model import CompiledModel
 from bough.compile.coordinates import coordinate_place
 from bough.compile.coupling_tables import sum_of
 from bough.compile.layout import Floats
-from bough.compile.loop_tables import REDUNDANT, Closure, coordinate, dual, free_motions, held_motion
+from bough.compile.loop_tables import REDUNDANT, Closure, constrained_motion, coordinate, dual, free_motions
 from bough.compile.tables import described_inputs
 from bough.describe import Frame, Loop
 from bough.describe.orientation import cross
@@ -65,19 +65,19 @@ def loop_wrenches(model: CompiledModel, bodies: Bodies, closures: Sequence[Closu
 
 def loop_wrench(loop: Loop, closure: Closure, a: Frames, b: Frames, forces: Floats) -> Floats:
     """(batch, 6): of the forces (batch, rows) of one loop between its frames."""
-    directions, held, frame_a, frame_b, _, _ = held_motion(loop.joint)
+    directions, kind, frame_a, frame_b, _, _ = constrained_motion(loop.joint)
     parts, wrench, to_world = closure.rows - closure.rotations, np.zeros((len(forces), 2, 3)), a.attitude.transpose(0, 2, 1)
-    held_forces, held_moments = forces[:, :parts], forces[:, parts:]
-    if held == f.DISTANCE:
+    row_forces, row_moments = forces[:, :parts], forces[:, parts:]
+    if kind == f.DISTANCE:
         d = b.position - a.position
-        wrench[:, 1] = held_forces*d/np.linalg.norm(d, axis=1, keepdims=True)
+        wrench[:, 1] = row_forces*d/np.linalg.norm(d, axis=1, keepdims=True)
     else:
-        wrench[:, 1] = (held_forces[:, None] @ (directions @ to_world))[:, 0]
-    if held == f.SQUARE:
+        wrench[:, 1] = (row_forces[:, None] @ (directions @ to_world))[:, 0]
+    if kind == f.UNIVERSAL:
         axis = cross(a.attitude @ frame_a[0], b.attitude @ frame_b[0])
-        wrench[:, 0] = held_moments*axis/np.linalg.norm(axis, axis=1, keepdims=True)
-    elif held and held != f.DISTANCE:
-        wrench[:, 0] = (held_moments[:, None] @ (frame_a[:held] @ to_world))[:, 0]
+        wrench[:, 0] = row_moments*axis/np.linalg.norm(axis, axis=1, keepdims=True)
+    elif kind and kind != f.DISTANCE:
+        wrench[:, 0] = (row_moments[:, None] @ (frame_a[:kind] @ to_world))[:, 0]
     return wrench.reshape(-1, 6)
 
 

@@ -88,7 +88,7 @@ def refuse_coincident(batch: Batch, J: Floats) -> None:
     """Raise if the ends of a distance coincide in a state of the batch."""
     closures = batch.tables.fronts.closures
     for closure, rows in zip(closures, row_slices(closures), strict=True):
-        if closure.held != f.DISTANCE:
+        if closure.rotation_kind != f.DISTANCE:
             continue
         found = np.flatnonzero(~np.isfinite(J[:, rows]).all(axis=(1, 2)))
         if found.size:

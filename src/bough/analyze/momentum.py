@@ -1,26 +1,17 @@
 """Momentum of a part of a system and its rate, analytic; and the load through a joint that follows from it [MC 24-25].
 
-In the axes of the base, all relative to it:  R, Om  attitude and angular rate of a body,  y  its mass center;  J = R I R^T.
-
-The momenta of a floating system as a whole are what the mass matrix says of rigid motions.  With speeds R of unit rates about the
-mass center and of unit velocities,
-
-    P = R M v + [sum s e, 0],       dP = (R M R^T + [sum J e e^T, 0]) d     for a motion d R more
-
-s is the spin of a wheel that M does not know: J Omega; if a motor drives it, J e.omega more, for then M is without J e e^T.
+In the axes of the base, all relative to it:  R, Omega  attitude and angular rate of a body,  y  its mass center;  J = R I R^T.
 """
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from bough.analyze.bodies import Bodies, bodies_in, bodies_of
-from bough.analyze.equations_of_motion import mass_matrix_at
+from bough.analyze.applied_wrenches import Applied, external, of_elements, signal, turn
+from bough.analyze.bodies import Bodies, bodies_in
 from bough.compile.batch import Batch
 from bough.compile.compiled_model import CompiledModel
 from bough.compile.layout import Floats
-from bough.compile.tables import described_inputs
-from bough.describe.orientation import cross_matrix, rotation_matrix
 from bough.describe.part import depth_first
 from bough.errors import StateError, similar
 
@@ -45,8 +36,8 @@ class Relative(NamedTuple):
     """How bodies move relative to the base, in its axes: arrays (batch, bodies, ...), dots are rates relative to the base."""
     mass: Floats            # (bodies,)
     J: Floats               # about the mass center
-    Om: Floats
-    Om_dot: Floats
+    Omega: Floats
+    Omega_dot: Floats
     y: Floats
     y_dot: Floats
     y_ddot: Floats
@@ -63,14 +54,14 @@ def relative_motion(bodies: Bodies, base: int = 0) -> Relative:
         return np.einsum("bkji,bkj->bki", C, x - x[:, base, None])
 
     own_rate, own_alpha = (np.einsum("bkji,bkj->bki", C, x) for x in (w, alpha[:, base, None]))
-    Om, y = in_base(bodies.rate), in_base(bodies.com)
-    Om_dot = in_base(alpha) - np.cross(own_rate, Om)
+    Omega, y = in_base(bodies.rate), in_base(bodies.com)
+    Omega_dot = in_base(alpha) - np.cross(own_rate, Omega)
     y_dot = in_base(velocity) - np.cross(own_rate, y)
     y_ddot = (in_base(acceleration) - np.cross(own_alpha, y) - 2*np.cross(own_rate, y_dot)
               - np.cross(own_rate, np.cross(own_rate, y)))
     R = np.einsum("bkji,bkjl->bkil", C, bodies.attitude)
     inertia = np.array([body.inertia for body in bodies.model.system.bodies.values()])
-    return Relative(bodies.mass, R @ inertia @ R.swapaxes(-1, -2), Om, Om_dot, y, y_dot, y_ddot)
+    return Relative(bodies.mass, R @ inertia @ R.swapaxes(-1, -2), Omega, Omega_dot, y, y_dot, y_ddot)
 
 
 class Terms(NamedTuple):
@@ -87,24 +78,26 @@ class Terms(NamedTuple):
         return times(self.P_dot, w) + times(self.P, w_dot) + self.Q_dot + np.cross(w, H)
 
 
-def momentum_terms(of: Relative, part: Floats) -> Terms:
-    """P, Q [MC 14] and their rates [MC 17] of some bodies: sums over bodies with their whole rates Om."""
-    m, J, Om, Om_dot = of.mass[part], of.J[:, part], of.Om[:, part], of.Om_dot[:, part]
+def momentum_terms(motion: Relative, part: Floats) -> Terms:
+    """P, Q [MC 14] and their rates [MC 17] of some bodies: sums over bodies with their whole rates Omega."""
+    m, J, Omega, Omega_dot = motion.mass[part], motion.J[:, part], motion.Omega[:, part], motion.Omega_dot[:, part]
     total = max(m.sum(), np.finfo(float).tiny)
-    center, center_dot, center_ddot = (np.einsum("k,bki->bi", m, y[:, part])/total for y in (of.y, of.y_dot, of.y_ddot))
-    rho, rho_dot, rho_ddot = of.y[:, part] - center[:, None], of.y_dot[:, part] - center_dot[:, None], \
-        of.y_ddot[:, part] - center_ddot[:, None]
-    r, r_dot, W = crosses(rho), crosses(rho_dot), crosses(Om)
+    center, center_dot, center_ddot = (np.einsum("k,bki->bi", m, y[:, part])/total for y in (motion.y, motion.y_dot, motion.y_ddot))
+    rho, rho_dot, rho_ddot = motion.y[:, part] - center[:, None], motion.y_dot[:, part] - center_dot[:, None], \
+        motion.y_ddot[:, part] - center_ddot[:, None]
+    r, r_dot, W = crosses(rho), crosses(rho_dot), crosses(Omega)
     P = (J - m[:, None, None]*(r @ r)).sum(axis=1)                                                          # [MC 15]
     P_dot = (W @ J - J @ W - m[:, None, None]*(r_dot @ r + r @ r_dot)).sum(axis=1)                          # [MC 18-19]
-    Q = (times(J, Om) + m[:, None]*np.cross(rho, rho_dot)).sum(axis=1)
-    Q_dot = (times(J, Om_dot) + np.cross(Om, times(J, Om)) + m[:, None]*np.cross(rho, rho_ddot)).sum(axis=1)
+    Q = (times(J, Omega) + m[:, None]*np.cross(rho, rho_dot)).sum(axis=1)
+    Q_dot = (times(J, Omega_dot) + np.cross(Omega, times(J, Omega)) + m[:, None]*np.cross(rho, rho_ddot)).sum(axis=1)
     return Terms(P, P_dot, Q, Q_dot, center)
 
 
 def momentum_loads(model: CompiledModel, batch: Batch, a: Floats, joint: str) -> Floats:
     """(batch, 6): the load on everything outboard of a joint, through it: [moment, force] at its origin on the body, body axes."""
-    body = carried_by(model, joint)
+    if joint not in model.names.joints:
+        raise StateError(f"there is no joint '{joint}'{similar(joint, model.names.joints)}; the joints are "
+                         f"{', '.join(model.names.joints)}")
     if model.system.loops:
         raise StateError(f"joint '{joint}': system '{model.system.name}' has loops, and what passes through them is not known "
                          "from the momentum of one part; ask for reactions")
@@ -115,7 +108,7 @@ def momentum_loads(model: CompiledModel, batch: Batch, a: Floats, joint: str) ->
     if flexible or model.in_orbit:
         raise StateError(f"joint '{joint}': " + (f"body '{flexible[0]}' is flexible" if flexible else "gravity is central")
                          + "; loads from momenta are those of rigid bodies in uniform gravity: ask for reactions")
-    bodies = bodies_in(model, batch, a)
+    bodies, body = bodies_in(model, batch, a), model.names.bodies[model.names.joints.index(joint)]
     part = np.array([model.body_index(name) for name in (body, *(each.name for each in depth_first(model.system, body)))])
     C, k = bodies.attitude[:, 0], model.body_index(body)
     w, w_dot = (np.einsum("bji,bj->bi", C, x[:, 0]) for x in (bodies.rate, bodies.acceleration[..., :3]))
@@ -124,88 +117,31 @@ def momentum_loads(model: CompiledModel, batch: Batch, a: Floats, joint: str) ->
     force = np.einsum("k,bki->bi", mass, specific)                                                              # [MC 24]
     center = bodies.com[:, 0] + times(C, terms.y)
     moment = times(C, terms.rate(w, w_dot)) + np.cross(center - bodies.position[:, k], force)                 # [MC 25]
-    for at, (n, f) in applied(model, bodies):
-        if at in part:
+    applied = [*external(bodies), *of_elements(bodies), *caller_wrenches(bodies), *wheel_torques(bodies)]
+    for name, frame, n, f in applied:
+        if model.body_index(name) in part:
             force = force - f
-            moment = moment - n - np.cross(bodies.position[:, at] - bodies.position[:, k], f)
+            moment = moment - n - np.cross(frame.position - bodies.position[:, k], f)
     in_body = [np.einsum("bji,bj->bi", bodies.attitude[:, k], x) for x in (moment, force)]
     return np.concatenate(in_body, axis=1)
 
 
-def carried_by(model: CompiledModel, joint: str) -> str:
-    """The body on a joint."""
-    if joint not in model.names.joints:
-        raise StateError(f"there is no joint '{joint}'{similar(joint, model.names.joints)}; the joints are "
-                         f"{', '.join(model.names.joints)}")
-    return model.names.bodies[model.names.joints.index(joint)]
+def caller_wrenches(bodies: Bodies) -> Iterator[Applied]:
+    batch = bodies.batch
+    for j, (body, _) in enumerate(batch.wrenches):
+        frame, own = bodies.place(body, None), np.split(batch.u[:, batch.inputs.layout.caller_wrench(j)], 2, axis=1)
+        yield Applied(body, frame, *(own if batch.frame == "world" else (turn(frame.attitude, each) for each in own)))
 
 
-def applied(model: CompiledModel, bodies: Bodies) -> list[tuple[int, tuple[Floats, Floats]]]:
-    """By body, wrenches in world axes about its origin: external ones, and those of its wheels."""
-    batch, found = bodies.batch, []
-    described = np.array([described_inputs(batch.tables, batch.t[i, :1])[0] for i in range(batch.n)])
-    layout, u = batch.inputs.layout, batch.u + described
-    given = [(w.body, w.at, w.frame == "world", layout.wrench(j)) for j, w in enumerate(model.system.wrenches.values())]
-    given += [(body, (0.0, 0.0, 0.0), batch.frame == "world", layout.caller_wrench(j))
-              for j, (body, _) in enumerate(batch.wrenches)]
-    for body, place, world, at in given:
-        k, (moment, force) = model.body_index(body), np.split(u[:, at], 2, axis=1)
-        n, f = (x if world else times(bodies.attitude[:, k], x) for x in (moment, force))
-        found.append((k, (n + np.cross(times(bodies.attitude[:, k], np.asarray(place)), f), f)))
-    return found + [(k, (torque, np.zeros_like(torque))) for k, torque in wheel_torques(model, bodies, layout.view(u).motors)]
-
-
-def wheel_torques(model: CompiledModel, bodies: Bodies, motors: Floats) -> list[tuple[int, Floats]]:
+def wheel_torques(bodies: Bodies) -> Iterator[Applied]:
     """-(J Omega e)': -J Omega' e - omega x J Omega e, with J Omega' = motor torque - J e.alpha where driven [B 2]."""
-    found = []
+    model, batch, given = bodies.model, bodies.batch, bodies.batch.inputs
+    motors = given.motors + (given.ports @ model.port_torques)[:, model.nv:]
     for j, wheel in enumerate(model.system.wheels.values()):
-        k = model.body_index(wheel.body)
-        e = times(bodies.attitude[:, k], np.asarray(wheel.axis))
-        spin = wheel.inertia*bodies.batch.state.wheels[:, j, None]
-        rate = np.zeros_like(spin)
-        if wheel.driven:
-            rate = (motors[:, j] - wheel.inertia*np.einsum("bi,bi->b", e, bodies.acceleration[:, k, :3]))[:, None]
-        found.append((k, -rate*e - np.cross(bodies.rate[:, k], spin*e)))
-    return found
-
-
-# ---- the whole system ----------------------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class WholeMotion:
-    """Of a floating system in one state."""
-    center: Floats              # (3,)      mass center
-    momenta: Floats             # (6,)      [angular about it, linear]
-    motions: Floats             # (6, nv)   speeds of unit rigid motions: rates about the mass center, and velocities
-    inertia: Floats             # (6, 6)    the momenta of these motions
-
-
-def roots_of(model: CompiledModel) -> list[tuple[int, int]]:
-    """First entries of the coordinates and speeds of the roots."""
-    return [model.places[body.name] for body in model.system.bodies.values() if body.parent is None]
-
-
-def whole_motion(model: CompiledModel, x: Floats) -> WholeMotion:
-    """Of one state; all roots of the system are free, and tanks have the default masses of the model."""
-    state, roots, motions = model.state(x), roots_of(model), np.zeros((6, model.nv))
-    M, first = mass_matrix_at(model, state.q), x[roots[0][0]:][:3]
-    rates, velocities = motions[:3], motions[3:]
-    for q, v in roots:
-        rates[:, v:v + 3], velocities[:, v:v + 3] = cross_matrix(x[q:q + 3] - first), np.eye(3)
-        rates[:, v + 3:v + 6] = rotation_matrix(x[q + 3:q + 7])
-    moment = velocities @ M @ motions.T                                     # of rates about the first root: m [c]^T; m 1
-    center = np.array([moment[1, 2], moment[2, 0], moment[0, 1]])/moment[0, 3]
-    rates -= cross_matrix(center) @ velocities
-    masses = motions @ M
-    momenta, inertia = masses @ state.v, masses @ motions.T
-    if model.nw:
-        add_wheels(model, model.batch_of(x[None].copy()), momenta, inertia)
-    return WholeMotion(first + center, momenta, motions, inertia)
-
-
-def add_wheels(model: CompiledModel, batch: Batch, momenta: Floats, inertia: Floats) -> None:
-    """Add the terms of wheels that are not in the mass matrix."""
-    bodies = bodies_of(model, batch)
-    (axes, spins), rates = bodies.wheel_spins, bodies.wheel_carriers.rate
-    for wheel, e, spin, rate in zip(model.system.wheels.values(), axes[0], spins[0], rates[0], strict=True):
-        momenta[:3] += (spin + wheel.inertia*wheel.driven*(e @ rate))*e
-        inertia[:3, :3] += wheel.inertia*wheel.driven*np.outer(e, e)
+        frame, k = bodies.place(wheel.body, None), model.body_index(wheel.body)
+        e, rate = turn(frame.attitude, np.asarray(wheel.axis)), np.zeros(batch.n)
+        if wheel.torque is not None:
+            motor = motors[:, j] + signal(wheel.torque, batch.t[:, 0])
+            rate = motor - wheel.inertia*np.einsum("bi,bi->b", e, bodies.acceleration[:, k, :3])
+        spin = wheel.inertia*batch.state.wheels[:, j, None]*e
+        yield Applied(wheel.body, frame, -rate[:, None]*e - np.cross(frame.rate, spin), np.zeros_like(e))

@@ -124,14 +124,14 @@ class OutputsAlong:
         """Through joints of a tree: the wrenches of inverse dynamics, in the output's axes."""
         model, rows, chosen = self.model, self.rows, read_cut(self.model.system, output.load)
         batch = model.changed(self.batch, torques=False, keep_welds=True)
-        hinges, du = len(batch.tables.parts.hinges) - 1, rows.du.copy()
+        hinges, du = len(batch.tables.tree.hinges) - 1, rows.du.copy()
         du[:, batch.inputs.layout.tau] = 0.0
         out, along = np.empty((batch.n, 6*hinges)), np.empty((len(rows.dx), 6*hinges))
         rows.call(calls.hinge_wrenches, batch.tables, (batch.t, rows.dt), (batch.x, rows.dx), (batch.u, du), (self.a, self.da),
                   (out, along))
         found = []
         for connection, sign in zip(chosen.connections, chosen.signs, strict=True):
-            k = batch.tables.parts.attachments[connection.child].hinge - 1
+            k = batch.tables.tree.attachments[connection.child].hinge - 1
             world, dworld = (sign*each.reshape(-1, hinges, 2, 3)[:, k] for each in (out, along))
             if output.along != "world":
                 frame = Frame(connection.child)

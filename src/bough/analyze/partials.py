@@ -30,10 +30,10 @@ class Columns:
 
     def __init__(self, tables: Tables) -> None:
         self.rows = speed_rows(tables)
-        n, hinges = len(self.rows), len(tables.parts.hinges)
+        n, hinges = len(self.rows), len(tables.tree.hinges)
         start = padded(tables.size(f.WS_SIZE) + tables.features.flexible*n*n)       # the mass matrix comes first
         width = padded(1 + max((row["depth"] for row in self.rows), default=0))
-        moved = [k for k, hinge in enumerate(tables.parts.hinges) if hinge.kind == FREE]    # these have two places
+        moved = [k for k, hinge in enumerate(tables.tree.hinges) if hinge.kind == FREE]    # these have two places
         sizes = {"h": pairs.BODY*(hinges + len(moved)), "t": pairs.SPEED_NUMBERS*padded(n), "torques": n, "inertias": n,
                  "p": width*padded(n), "l": n*n,
                  "b": 3*-(-n//8)*8*padded(n), "scratch": pairs.SCRATCH}
@@ -66,7 +66,7 @@ class Columns:
 def moving(tables: Tables, row: dict[str, Any], bodies: int, moved: list[int]) -> dict[str, int]:
     """Places in ws of the motion of the inner body of a speed, of its outer body, and of sums over the subtree.  A free hinge also
     has an intermediate body, translated but not rotated."""
-    k, hinges = row["hinge"], tables.parts.hinges
+    k, hinges = row["hinge"], tables.tree.hinges
     inner, outer = hinges[k].inner, k
     if k in moved:
         halfway = len(hinges) + moved.index(k)
@@ -84,7 +84,7 @@ def whole_packs(s: int, row: dict[str, Any], n: int) -> dict[str, int]:
 
 def speed_rows(tables: Tables) -> list[dict[str, Any]]:
     """For each speed: its hinge, its index in the hinge, its place in v, the speeds on its path, and the end of its descendants."""
-    hinges, rows, path_of = tables.parts.hinges, list[dict[str, Any]](), {0: list[int]()}
+    hinges, rows, path_of = tables.tree.hinges, list[dict[str, Any]](), {0: list[int]()}
     for k, hinge in enumerate(hinges):
         if k == 0:
             continue
@@ -102,7 +102,7 @@ def speed_rows(tables: Tables) -> list[dict[str, Any]]:
 
 def visited_lists(tables: Tables, rows: list[dict[str, Any]]) -> list[list[int]]:
     """For each four speeds, the hinges in their subtrees, inner before outer, each with a flag: its inner hinge is also listed."""
-    inner, found = [hinge.inner for hinge in tables.parts.hinges], []
+    inner, found = [hinge.inner for hinge in tables.tree.hinges], []
     for first in range(0, len(rows), 4):
         visited = {row["hinge"] for row in rows[first:first + 4]}
         for k in range(min(visited), len(inner)):

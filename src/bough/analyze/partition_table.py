@@ -62,7 +62,7 @@ class PartitionTable(tuple[PartitionRow, ...]):
 
 def partition_table(model: CompiledModel) -> PartitionTable:
     rows, kinds = [], model.tables.solved_kinds
-    for k, hinge in enumerate(model.tables.parts.hinges[1:], 1):
+    for k, hinge in enumerate(model.tables.tree.hinges[1:], 1):
         speeds = model.names.v[hinge.v:hinge.v + hinge.n_speeds]
         rows.append(PartitionRow(k, link_name(model.names.v, hinge), KINDS[hinge.kind], hinge.inner, hinge.joint, speeds,
                                  kinds[k] != hinge.kind, float(hinge.mass[0])))

@@ -35,12 +35,12 @@ def reactions(model: CompiledModel, batch: Batch, a: Floats) -> Floats:
 
 def hinge_loads(model: CompiledModel, batch: Batch, a: Floats) -> Floats:
     """Reactions on tables that keep the welds, with the loop forces among the wrenches."""
-    hinges = len(batch.tables.parts.hinges) - 1
+    hinges = len(batch.tables.tree.hinges) - 1
     out = np.empty((batch.n, 6*hinges))
     model.call(calls.hinge_wrenches, batch, a, out)
     finite(out, "reactions", batch)
     attitude = observe(model, batch, a).attitude
-    index = [batch.tables.parts.attachments[name].hinge - 1 for name in model.names.bodies]
+    index = [batch.tables.tree.attachments[name].hinge - 1 for name in model.names.bodies]
     world = out.reshape(batch.n, hinges, 2, 3)[:, index]
     return np.einsum("bkij,bkci->bkcj", attitude, world).reshape(batch.n, -1, 6)
 

@@ -41,10 +41,10 @@ def first_singular(tables: Tables, q: Floats, propellant: Mapping[int, Floats] |
     `propellant`: by hinge that carries some, its mass, first moment and inertia about the hinge.
 
     The articulated-body recursion in 6x6 matrices and body axes: D = H P H^T, P_plus = P - P H^T D^-1 H P."""
-    parts, kinds = tables.parts, tables.solved_kinds
-    P = np.zeros((2, len(parts.hinges), 6, 6))                              # articulated; and rigid, as the scale for zero
-    for k in range(len(parts.hinges) - 1, 0, -1):
-        hinge = parts.hinges[k]
+    tree, kinds = tables.tree, tables.solved_kinds
+    P = np.zeros((2, len(tree.hinges), 6, 6))                              # articulated; and rigid, as the scale for zero
+    for k in range(len(tree.hinges) - 1, 0, -1):
+        hinge = tree.hinges[k]
         m, moment, inertia = hinge.mass[0], hinge.moment[0], hinge.inertia[0]
         if propellant and k in propellant:
             m, moment, inertia = propellant[k][0], propellant[k][1:4], propellant[k][4:][[[0, 1, 2], [1, 3, 4], [2, 4, 5]]]
@@ -86,7 +86,7 @@ def check_emptying(system: System, tables: Tables, nq: int) -> None:
     for share in (0.0, 0.25, 0.5, 0.75)*bool(fed):
         left = {tank.name: tank.residual + share*(tank.mass - tank.residual) if tank in fed else tank.mass
                 for tank in system.tanks.values()}
-        if found := first_singular(tables, position, builders.tank_tables.propellant_in(system, tables.parts, left)):
+        if found := first_singular(tables, position, builders.tank_tables.propellant_in(system, tables.tree, left)):
             names = ", ".join(f"{left[tank.name]:g} kg of '{tank.name}'" for tank in fed)
             raise ModelError(f"with {names} in tanks: {message(*found)}, or the tanks a residual")
 
@@ -98,7 +98,7 @@ def explain_accelerations(model: CompiledModel, batch: Batch, out: Floats) -> No
             propellant = None
             if model.system.tanks:
                 left = dict(zip(model.system.tanks, batch.state.tanks[row], strict=True))
-                propellant = builders.tank_tables.propellant_in(model.system, batch.tables.parts, left)
+                propellant = builders.tank_tables.propellant_in(model.system, batch.tables.tree, left)
             found = first_singular(batch.tables, batch.q[row], propellant)
         if found:
             raise StateError(message(*found) + f" (singular{batch.where(row)}: move away from this position)")

@@ -201,9 +201,9 @@ def check_node(system: System, body: str, node: str | None) -> None:
                          f"its nodes are {', '.join(flexible.nodes.names)}")
 
 
-def check_quaternions(parts: Partition, q: Floats) -> None:
+def check_quaternions(tree: Partition, q: Floats) -> None:
     """No quaternion may have zero length, or one whose square overflows."""
-    for at, joint in parts.quaternions.items():
+    for at, joint in tree.quaternions.items():
         lengths = np.einsum("bi,bi->b", q[:, at:at + 4], q[:, at:at + 4])
         bad = ~((lengths > SHORTEST) & (lengths < LONGEST))
         if bad.any():

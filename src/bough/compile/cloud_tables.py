@@ -1,4 +1,4 @@
-"""The momentum cloud in the tables: sums over bodies, hinges with an equation, and whether the method applies [MC 23]."""
+"""The momentum cloud in the tables: sums over bodies, hinges with an equation, and whether the method applies."""
 
 from collections.abc import Sequence
 
@@ -12,15 +12,15 @@ from bough.sweeps import fields as f, records as r
 from bough.sweeps.schema import Floats, columns, padded, upper_triangle
 
 
-def base_hinge(parts: Partition) -> int:
+def base_hinge(tree: Partition) -> int:
     """The last hinge of the first joint: its body is the base."""
-    return max((k for k, hinge in enumerate(parts.hinges) if k and hinge.joint == parts.hinges[1].joint), default=0)
+    return max((k for k, hinge in enumerate(tree.hinges) if k and hinge.joint == tree.hinges[1].joint), default=0)
 
 
-def cloud_sums(parts: Partition) -> Floats:
+def cloud_sums(tree: Partition) -> Floats:
     """(batch, n), blocks of four numbers: S, h, m of the bodies of all hinges from the base on."""
     bodies = [r.CLOUD_PARAMETERS.pack(s=upper_triangle(second_moments(hinge.inertia)), h=hinge.moment, m=hinge.mass)
-              for hinge in parts.hinges[base_hinge(parts):]]
+              for hinge in tree.hinges[base_hinge(tree):]]
     sums = columns(*bodies, np.zeros(r.CLOUD_PARAMETERS.size*(padded(len(bodies)) - len(bodies))))
     return sums.reshape(len(sums), -1, 4, r.CLOUD_PARAMETERS.size).swapaxes(2, 3).reshape(len(sums), -1)
 
@@ -30,10 +30,10 @@ def second_moments(inertia: Floats) -> Floats:
     return 0.5*np.trace(inertia, axis1=-2, axis2=-1)[..., None, None]*np.eye(3) - inertia
 
 
-def cloud_rows(parts: Partition, solved_kinds: Sequence[int]) -> tuple[list[list[int]], list[int]]:
+def cloud_rows(tree: Partition, solved_kinds: Sequence[int]) -> tuple[list[list[int]], list[int]]:
     """Rows of plan for the unknown hinges outboard of the base; and by hinge, the cloud of its body."""
-    base, rows, clouds = base_hinge(parts), list[list[int]](), [0]*len(parts.hinges)
-    for k, hinge in enumerate(parts.hinges):
+    base, rows, clouds = base_hinge(tree), list[list[int]](), [0]*len(tree.hinges)
+    for k, hinge in enumerate(tree.hinges):
         if k > base:
             clouds[k] = clouds[hinge.inner]
             if solved_kinds[k] != WELD:
@@ -61,7 +61,7 @@ def cloud_problem(tables: Tables, system: System) -> str | None:
 
 def base_problem(tables: Tables) -> str | None:
     """The tree must be floating, with one joint of three translations and three rotations."""
-    hinges, solved, base = tables.parts.hinges, tables.solved_kinds, base_hinge(tables.parts)
+    hinges, solved, base = tables.tree.hinges, tables.solved_kinds, base_hinge(tables.tree)
     if base == 0:
         return "no body moves against the world"
     kinds = [hinge.kind for hinge in hinges[1:base + 1]]
@@ -74,8 +74,8 @@ def base_problem(tables: Tables) -> str | None:
 
 
 def unknown_problem(tables: Tables) -> str | None:
-    unknown = [hinge for hinge, kind in zip(tables.parts.hinges, tables.solved_kinds, strict=True) if kind == SPHERICAL]
-    outboard = [hinge for hinge in unknown if hinge.joint != tables.parts.hinges[1].joint]
+    unknown = [hinge for hinge, kind in zip(tables.tree.hinges, tables.solved_kinds, strict=True) if kind == SPHERICAL]
+    outboard = [hinge for hinge in unknown if hinge.joint != tables.tree.hinges[1].joint]
     return f"joint '{outboard[0].label}' is spherical and free; lock it, or give it single axes" if outboard else None
 
 
@@ -88,8 +88,8 @@ def loop_problem(tables: Tables) -> str | None:
         for k in (closure.a, closure.b):
             while k != closure.meet:
                 if tables.solved_kinds[k] != WELD:
-                    return f"loop '{closure.name}' holds joint '{tables.parts.hinges[k].label}', whose motion is not given"
-                k = tables.parts.hinges[k].inner
+                    return f"loop '{closure.name}' holds joint '{tables.tree.hinges[k].label}', whose motion is not given"
+                k = tables.tree.hinges[k].inner
     return None
 
 

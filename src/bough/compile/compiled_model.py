@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bough import compile as builders
-from bough.compile.assemble import build_tables, switched
+from bough.compile.assemble import build_tables
 from bough.compile.batch import Batch, Wrenches, array, check_quaternions, motor_rows, port_rows, port_values, rows, wrench_rows
 from bough.compile.cloud_tables import cloud_problem
 from bough.compile.connections import Joined, can_change, closed, closed_at_start, connected, moved, reachable, with_moved_joints
@@ -19,6 +19,7 @@ from bough.compile.hold_tables import Hold, prescribed_motion
 from bough.compile.kernel_calls import group_parameters, lanes_for, linked, run, workspace
 from bough.compile.layout import Floats, InputLayout, InputWrench, State, StateLayout, run_states
 from bough.compile.signal_tables import feeds
+from bough.compile.switching import switched
 from bough.compile.tables import Tables, described_inputs
 from bough.describe import Body, CentralGravity, System
 from bough.describe.parts.port import ports_of
@@ -85,7 +86,7 @@ class CompiledModel:
         self._ready = Ready()
         self.holds: Mapping[str, Hold] = {name: Hold(None if motion == "locked" else 0)
                                           for name, motion in declared_motions(system).items()}
-        self.contacts: tuple[str, ...] = ()             # stops that are in contact
+        self.marks: tuple[str, ...] = ()                # what parts do now, see `switched`
         self.moved_joints: Mapping[str, Body] = {}      # bodies whose joints are not where `whole` has them
         bodies = system.bodies.values()
         self.names: Names = Names(
@@ -128,7 +129,7 @@ class CompiledModel:
                                                 compliant=compliant, loop_motions=self.input_layout.loop_motions,
                                                 kept=tuple(self.moved_joints))
             if key not in self._held:
-                self._held[key] = switched(self._built[key], self.holds, self.contacts, self.system)
+                self._held[key] = switched(self._built[key], self.holds, self.marks, self.system)
             self._tables[key] = with_moved_joints(moved(self._held[key], self.whole, self.system), self.moved_joints)
         return self._tables[key]
 
@@ -173,12 +174,16 @@ class CompiledModel:
         return other
 
     # ---- held coordinates ----------------------------------------------------------------------------------------
-    def switched(self, holds: Mapping[str, Hold], contacts: Sequence[str] = (), joined: Joined | None = None) -> Self:
-        """The same model with other coordinates locked or prescribed, these stops in contact, and (if given) these loops closed:
-        what events change in a run."""
+    def switched(self, holds: Mapping[str, Hold], marks: Sequence[str] = (), joined: Joined | None = None) -> Self:
+        """The same model with other coordinates locked or prescribed, other marks, and (if given) these loops closed: what events
+        change in a run.
+
+        A mark is the name of a stop in contact; or a name with what the part does now: "name>", "name<" and "name=", friction that
+        slips forward, backward, or sticks; "name+", "name-" and "name~", teeth that touch at an end of their play, or nowhere;
+        "name0", an empty tank; "name*0.1", a bushing whose stiffness and damping have been scaled."""
         other = copy.copy(self)
-        other.holds, other.contacts, other._tables = dict(holds), tuple(contacts), {}
-        if other.holds != self.holds or other.contacts != self.contacts:
+        other.holds, other.marks, other._tables = dict(holds), tuple(marks), {}
+        if other.holds != self.holds or other.marks != self.marks:
             other._held = {}
         if joined is not None and joined != self.joined:
             other.joined, other.system = dict(joined), connected(self.whole, joined)
@@ -188,7 +193,7 @@ class CompiledModel:
 
     def with_moved_joints(self, bodies: Mapping[str, Body]) -> Self:
         """The same model with the joints of these bodies moved to new places on their parents."""
-        other = self.switched(self.holds, self.contacts)
+        other = self.switched(self.holds, self.marks)
         other.moved_joints, other.system = bodies, copy.copy(self.system)
         other.system.bodies = {**self.system.bodies, **bodies}
         return other
@@ -196,7 +201,7 @@ class CompiledModel:
     def build_ahead(self, compliant: bool = False) -> Iterator[Self]:
         """Models for the sets of loops that events can close, with tables (also `compliant` ones), for use in a run."""
         for names in reachable(self.whole) if can_change(self.whole) else ():
-            now = self.switched(self.holds, self.contacts, {name: closed(self.whole.loops[name]) for name in names})
+            now = self.switched(self.holds, self.marks, {name: closed(self.whole.loops[name]) for name in names})
             for each in {False, compliant}:
                 now.tables_for(compliant=each)
             yield now
@@ -205,13 +210,13 @@ class CompiledModel:
         """The same model with the holds of another one of a similar system; loops as described here."""
         joined = {name: closed(self.whole.loops[name]) if loop == closed(other.whole.loops[name]) else loop
                   for name, loop in other.joined.items()}
-        return self.switched(other.holds, other.contacts, joined)
+        return self.switched(other.holds, other.marks, joined)
 
     def with_law_states(self, n: int) -> Self:
         """The same model with states of laws in x: for runs that integrate them."""
         if not n and not run_states(self.system) and not self.system.tanks:
             return self
-        other = self.switched(self.holds, self.contacts)
+        other = self.switched(self.holds, self.marks)
         other.layout = replace(self.layout, law_states=n, frictions=run_states(self.system), running=True)
         return other
 
@@ -219,7 +224,7 @@ class CompiledModel:
         """The same model with the tank masses of a state x as defaults."""
         if not self.system.tanks:
             return self
-        other = self.switched(self.holds, self.contacts)
+        other = self.switched(self.holds, self.marks)
         other.tank_masses, other._tables, other._ready = self.layout.view(x).tanks.copy(), self._tables, Ready()
         return other
 
@@ -227,7 +232,7 @@ class CompiledModel:
         """The same tree with all its loops open, and without couplings."""
         if not self.constrained:
             return self
-        other = self.switched(self.holds, self.contacts)
+        other = self.switched(self.holds, self.marks)
         other.whole, other.joined, other._built, other._held = self.whole.copy(), {}, {}, {}
         other.whole.loops.clear()
         other.whole.couplings.clear()
@@ -285,7 +290,7 @@ class CompiledModel:
     @cached_property
     def quaternions(self) -> list[int]:
         """Starts of quaternions in q."""
-        return list(self.tables.parts.quaternions)
+        return list(self.tables.tree.quaternions)
 
     def normalize_quaternions(self, x: Floats) -> None:
         """In states (batch, nx): normalize quaternions."""
@@ -398,7 +403,7 @@ class CompiledModel:
             rows("q", q, self.nq, n, self.names.q), rows("v", v, self.nv, n, self.names.v), self._wheel_rows(wheels, n),
             self._orbit_rows(orbit, n), self._tank_rows(tanks, n),
             np.zeros((n, self.layout.beyond.stop - self.layout.beyond.start))))
-        check_quaternions(self.tables.parts, state.q)
+        check_quaternions(self.tables.tree, state.q)
         return self._with_inputs(
             np.repeat(rows("t", np.reshape(times, (-1, 1)), 1, n, ("t",)), 2, axis=1), state,
             None if tau is None else rows("tau", tau, self.nv, n, self.names.v),

@@ -74,10 +74,10 @@ def moved(tables: Tables, whole: System, system: System) -> Tables:
     changed = {name for name, loop in loops.items() if loop is not whole.loops[name] and loop != closed(whole.loops[name])}
     if not changed:
         return tables
-    closures = [build_closure(loops[each.name], tables.parts) if each.name in changed else each for each in tables.fronts.closures]
+    closures = [build_closure(loops[each.name], tables.tree) if each.name in changed else each for each in tables.fronts.closures]
     numbers = {"loops": [each.parameters for each in closures if not each.terms]}
     if tables.sections["pars"]["free motions"].size:
-        numbers["free motions"] = free_motion_rows(system, tables.parts, 0)[1]
+        numbers["free motions"] = free_motion_rows(system, tables.tree, 0)[1]
     pars = tables.pars.copy()
     for section, rows in numbers.items():
         place = tables.sections["pars"][section]
@@ -89,17 +89,17 @@ def with_moved_joints(tables: Tables, bodies: Mapping[str, Body]) -> Tables:
     """Tables with the joints of these bodies, each of which has hinges of its own, moved to new places on their parents."""
     if not bodies:
         return tables
-    parts = replace(tables.parts, hinges=tables.parts.hinges.copy(), nodes=tables.parts.nodes.copy())
+    tree = replace(tables.tree, hinges=tables.tree.hinges.copy(), nodes=tables.tree.nodes.copy())
     pars = tables.pars.copy()
     first = tables.sections["pars"]["hinges"].start - HINGE_PARAMETERS.size         # hinge 0 is the ground
-    places = {hinge.joint: k for k, hinge in reversed(list(enumerate(parts.hinges))) if hinge.joint in bodies}
+    places = {hinge.joint: k for k, hinge in reversed(list(enumerate(tree.hinges))) if hinge.joint in bodies}
     for name, body in bodies.items():
-        k, inner = places[name], parts.attachment(body.parent, body.node)
+        k, inner = places[name], tree.attachment(body.parent, body.node)
         axes = next((axes for _, axes in primitives(body.joint, whole=False)), np.eye(3))
         turn, at = inner.turn @ rotation_matrix(body.orient) @ axes, inner.at + np.asarray(body.at) @ inner.turn.T
-        parts.hinges[k] = replace(parts.hinges[k], turn=turn, at=at)
+        tree.hinges[k] = replace(tree.hinges[k], turn=turn, at=at)
         HINGE_PARAMETERS.write(pars, first + HINGE_PARAMETERS.size*k, place_c=turn, place_r=at)
-    return replace(tables, pars=pars, parts=parts)
+    return replace(tables, pars=pars, tree=tree)
 
 
 def closed(loop: Loop) -> Loop:

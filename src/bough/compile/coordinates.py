@@ -58,7 +58,7 @@ def holdable(system: System) -> dict[str, Coordinate]:
         joint = separation_of(system, body.name)[1]
         for name in joint.speed_names[:joint.joint.n_v] if joint else ():
             motions.setdefault(name, [])
-    for friction in sticking(system):
+    for friction in sticking_frictions(system):
         for name in targets_of(system, friction.coordinate):
             motions.setdefault(name, [])
     found, places = {}, coordinate_places(system)
@@ -71,7 +71,7 @@ def holdable(system: System) -> dict[str, Coordinate]:
     return found
 
 
-def sticking(system: System) -> list[Friction]:
+def sticking_frictions(system: System) -> list[Friction]:
     """The frictions that can hold their coordinates."""
     return [friction for friction in system.frictions.values() if friction.sticks]
 

@@ -24,16 +24,16 @@ BETWEEN = "~"               # mark of elastic teeth without contact on either fl
 ROUNDING = 1e-9             # of the size of a row: remainder of a row that depends on others
 
 
-def build_coupling(system: System, coupling: Coupling, parts: Partition) -> Closure:
+def build_coupling(system: System, coupling: Coupling, tree: Partition) -> Closure:
     """A coupling as a closure with terms; its row is divided by its largest factor."""
-    hinge_of = {hinge.v: k for k, hinge in enumerate(parts.hinges) if hinge.kind in (REVOLUTE, PRISMATIC)}
+    hinge_of = {hinge.v: k for k, hinge in enumerate(tree.hinges) if hinge.kind in (REVOLUTE, PRISMATIC)}
     largest, terms = max(map(abs, coupling.terms.values())), list[Term]()
     for name, (given, factor) in zip(coupling.coordinates(system), coupling.terms.items(), strict=True):
         q, v = coordinate_place(system, given)
         terms.append(Term(name, hinge_of[v], factor/largest, q, v))
-    meet = parts.hinges[terms[0].hinge].inner
+    meet = tree.hinges[terms[0].hinge].inner
     for term in terms[1:]:
-        meet = common_hinge(parts, meet, parts.hinges[term.hinge].inner)
+        meet = common_hinge(tree, meet, tree.hinges[term.hinge].inner)
     if not largest < 1e100:
         raise ModelError(f"coupling '{coupling.name}': it has a factor of {largest:.3g}; give factors below 1e100")
     numbers = r.COUPLING_PARAMETERS.pack(
@@ -66,18 +66,18 @@ class CouplingRows(NamedTuple):
     factors: list[Floats]
 
 
-def coupling_rows(system: System, parts: Partition, lay: "WorkspaceLayout") -> CouplingRows:
+def coupling_rows(system: System, tree: Partition, layout: "WorkspaceLayout") -> CouplingRows:
     """Rows of all couplings; an elastic one, or one with play, does not constrain."""
-    found, q, v, given, fronts = CouplingRows([], [], [], []), lay.x, lay.x + lay.nq, lay.given, lay.fronts
-    running = lay.frictions.stop > lay.frictions.start
+    found, q, v, given, fronts = CouplingRows([], [], [], []), layout.x, layout.x + layout.nq, layout.given, layout.fronts
+    running = layout.frictions.stop > layout.frictions.start
     played = [name for name, coupling in system.couplings.items() if coupling.touches]
     held = {coordinate.v for coordinate in holdable(system).values()}
     places = {closure.name: i for i, closure in enumerate(fronts.closures) if closure.terms}
     for name, coupling in system.couplings.items():
         i = places.get(name)
-        closure = build_coupling(system, coupling, parts) if i is None else fronts.closures[i]
-        column, stride = (0, 0) if i is None else first_column(fronts, i, ends_of(closure, parts)[0])
-        state = lay.x + lay.frictions.stop - len(played) + played.index(name) if coupling.touches and running else 0
+        closure = build_coupling(system, coupling, tree) if i is None else fronts.closures[i]
+        column, stride = (0, 0) if i is None else first_column(fronts, i, ends_of(closure, tree)[0])
+        state = layout.x + layout.frictions.stop - len(played) + played.index(name) if coupling.touches and running else 0
         found.rows.append(r.COUPLING.row(first=len(found.coupled), terms=len(closure.terms), bias=column + 6*stride,
                                          multiplier=0 if i is None else fronts.multipliers[i], acts=coupling.rigid, side=0,
                                          state=state))
@@ -87,16 +87,16 @@ def coupling_rows(system: System, parts: Partition, lay: "WorkspaceLayout") -> C
             if i is not None:
                 junction = fronts.passing[term.hinge]
                 gains = fronts.gains[term.hinge] - first_open(junction) + junction.columns[i]
-            found.coupled.append(r.COUPLED.row(q=q + term.q, v=v + term.v, tau=lay.u + term.v, u=gains,
+            found.coupled.append(r.COUPLED.row(q=q + term.q, v=v + term.v, tau=layout.u + term.v, u=gains,
                                                given=given + term.v if term.v in held else 0))
             found.factors.append(r.COUPLED_PARAMETERS.pack(factor=term.factor))
     return found
 
 
-def switch_couplings(rows: NDArray[np.int64], couplings: Mapping[str, Coupling], contacts: Sequence[str]) -> int:
+def switch_couplings(rows: NDArray[np.int64], couplings: Mapping[str, Coupling], marks: Sequence[str]) -> int:
     """In copied rows: mark the couplings with play that are in contact, at "name+" or "name-", and watched elastic teeth that are
     not, "name~"; returns the number of hard contacts."""
-    known, touching = set(contacts), 0
+    known, touching = set(marks), 0
     for row, coupling in zip(rows, couplings.values(), strict=True):
         row[f.COUPLING_SIDE] = (coupling.name + "+" in known) - (coupling.name + "-" in known)
         if coupling.name + BETWEEN in known:

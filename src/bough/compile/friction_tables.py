@@ -1,8 +1,8 @@
 """Friction as the numbers that `sweeps.friction_forces` reads, and its states in a run.
 
 A friction that can stick has three states: slipping forward ("name>") or backward ("name<"), or holding its coordinate
-("name="). These are marks among those of stops in contact, and the coordinate is then held.  Without a mark, outside of runs, it
-slips in the direction of the speed.
+("name=").  These are marks, see `CompiledModel.switched`, and the coordinate that it holds is held.  Without a mark, outside of
+runs, it slips in the direction of the speed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,22 +20,22 @@ LAWS = {"sticking": f.SLIDES, "regularized": f.SMOOTH, "dahl": f.BRISTLES, "basi
 MARKS = {">": 1, "<": -1, "=": 0}
 
 
-def friction_rows(system: System, parts: Partition, lay: WorkspaceLayout) -> tuple[list[list[int]], list[Floats]]:
+def friction_rows(system: System, tree: Partition, layout: WorkspaceLayout) -> tuple[list[list[int]], list[Floats]]:
     """Records of plan and pars; in runs each friction has three entries of x."""
     rows, pars = list[list[int]](), list[Floats]()
-    hinge_of = {hinge.v: k for k, hinge in enumerate(parts.hinges) if hinge.kind in (REVOLUTE, PRISMATIC)}
+    hinge_of = {hinge.v: k for k, hinge in enumerate(tree.hinges) if hinge.kind in (REVOLUTE, PRISMATIC)}
     for j, friction in enumerate(system.frictions.values()):
         if friction.coordinate in system.wheels:
-            i = lay.nv + list(system.wheels).index(friction.coordinate)
-            speed, torque, hinge = lay.nq + i, i, 0
+            i = layout.nv + list(system.wheels).index(friction.coordinate)
+            speed, torque, hinge = layout.nq + i, i, 0
         else:
             torque = coordinate_place(system, friction.coordinate)[1]
-            speed, hinge = lay.nq + torque, hinge_of[torque]
-        state = lay.frictions.start + 3*j if lay.frictions.stop > lay.frictions.start else None
+            speed, hinge = layout.nq + torque, hinge_of[torque]
+        state = layout.frictions.start + 3*j if layout.frictions.stop > layout.frictions.start else None
         rows.append(r.FRICTION.row(
-            v=lay.x + speed, tau=lay.u + torque, law=LAWS[friction.law], sign=0, acts=True, hinge=hinge,
-            ws=lay.frictions_at + r.FRICTION_RESULT.size*j, state=0 if state is None else lay.x + state,
-            rate=0 if state is None else lay.xdot + state))
+            v=layout.x + speed, tau=layout.u + torque, law=LAWS[friction.law], sign=0, acts=True, hinge=hinge,
+            ws=layout.frictions_at + r.FRICTION_RESULT.size*j, state=0 if state is None else layout.x + state,
+            rate=0 if state is None else layout.xdot + state))
         pars.append(r.FRICTION_PARAMETERS.pack(
             coulomb=friction.coulomb, static_more=friction.breakaway - friction.coulomb, viscous=friction.viscous,
             over_stribeck=0.0 if friction.stribeck is None else 1.0/friction.stribeck, smooth_speed=friction.speed or 0.0,

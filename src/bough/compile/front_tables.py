@@ -68,28 +68,28 @@ class Fronts:
         return self.passing[k].width if k in self.passing else 0
 
 
-def build_fronts(closures: list[Closure], parts: Partition, ws: Sections) -> Fronts:
+def build_fronts(closures: list[Closure], tree: Partition, ws: Sections) -> Fronts:
     """The fronts of all loops, and their positions in the workspace."""
     fronts = Fronts(closures)
-    eliminated = [parts.hinges[c.meet].inner if parts.hinges[c.meet].kind == MODAL else c.meet for c in closures]
+    eliminated = [tree.hinges[c.meet].inner if tree.hinges[c.meet].kind == MODAL else c.meet for c in closures]
     order = sorted(range(len(closures)), key=lambda loop: -eliminated[loop])
     rank = {loop: i for i, loop in enumerate(order)}
     beyond: dict[int, set[int]] = {}                                    # by hinge: loops with an end on its body or beyond
     ends: dict[int, set[int]] = {}                                      # by hinge: loops with an end on its body
     for loop, closure in enumerate(closures):
-        for end in ends_of(closure, parts):
+        for end in ends_of(closure, tree):
             ends.setdefault(end, set()).add(loop)
-            for k in path_to_root(parts, end):
+            for k in path_to_root(tree, end):
                 beyond.setdefault(k, set()).add(loop)
     outer: dict[int, list[int]] = {}                                    # by body: hinges on it that a front passes
-    for k in range(len(parts.hinges) - 1, -1, -1):
+    for k in range(len(tree.hinges) - 1, -1, -1):
         active = sorted((loop for loop in beyond.get(k, ()) if eliminated[loop] <= k), key=rank.__getitem__)
         if not active:
             continue
         sources = [fronts.passing[c] for c in outer.get(k, ())]
         closed = [loop for loop in active if eliminated[loop] == k]
-        if ends.get(k) or closed or len(sources) > 1 or parts.hinges[k].kind == MODAL:
-            if parts.hinges[k].kind == MODAL:                           # its modes have one numbering of columns
+        if ends.get(k) or closed or len(sources) > 1 or tree.hinges[k].kind == MODAL:
+            if tree.hinges[k].kind == MODAL:                           # its modes have one numbering of columns
                 fronts.junctions[k] = [Junction(active, closed, closures, sources)]
             else:
                 fronts.junctions[k] = split_junctions(active, closed, closures, sources)
@@ -98,24 +98,24 @@ def build_fronts(closures: list[Closure], parts: Partition, ws: Sections) -> Fro
             last = sources[0]
         if k and len(closed) < len(active):
             fronts.passing[k] = last
-            if parts.hinges[k].kind in (REVOLUTE, PRISMATIC):
+            if tree.hinges[k].kind in (REVOLUTE, PRISMATIC):
                 last.hinges.append(k)
-            elif parts.hinges[k].kind not in (WELD, NODE):
+            elif tree.hinges[k].kind not in (WELD, NODE):
                 last.fills_L = True
-            outer.setdefault(parts.hinges[k].inner, []).append(k)
+            outer.setdefault(tree.hinges[k].inner, []).append(k)
     for k in sorted(fronts.junctions):                                  # inner ones first
-        if parts.hinges[k].kind != MODAL:                               # whose modes carry the columns from front to front
+        if tree.hinges[k].kind != MODAL:                               # whose modes carry the columns from front to front
             for junction in reversed(fronts.junctions[k]):
                 junction.share_columns(closures, ends.get(k, set()))
-    place_fronts(fronts, parts, ws)
+    place_fronts(fronts, tree, ws)
     return fronts
 
 
-def ends_of(closure: Closure, parts: Partition) -> list[int]:
+def ends_of(closure: Closure, tree: Partition) -> list[int]:
     """Hinges whose bodies a loop constrains; for a coupling, those of its coordinates with no other one outboard."""
     if not closure.terms:
         return [closure.a, closure.b]
-    inboard = {k for term in closure.terms for k in path_to_root(parts, term.hinge)[1:]}
+    inboard = {k for term in closure.terms for k in path_to_root(tree, term.hinge)[1:]}
     return sorted({term.hinge for term in closure.terms} - inboard)
 
 
@@ -189,7 +189,7 @@ def first_open(junction: Junction) -> int:
     return min((junction.columns[loop] for loop in junction.open), default=junction.width)
 
 
-def place_fronts(fronts: Fronts, parts: Partition, ws: Sections) -> None:
+def place_fronts(fronts: Fronts, tree: Partition, ws: Sections) -> None:
     """Positions in ws: closure, multipliers, fronts, gains of hinges."""
     ws.add("closure", r.CLOSURE.size)
     fronts.size = sum(padded(closure.rows) for closure in fronts.closures)
@@ -204,16 +204,16 @@ def place_fronts(fronts: Fronts, parts: Partition, ws: Sections) -> None:
                 junction.at = junction.host.at
             else:
                 junction.at = at
-                at += junction.width*(junction.width + r.FRONT_LINES.size)
+                at += junction.width*(junction.width + r.FRONT_NUMBERS.size)
     ws.add("fronts", at - start)
     start = at
     for junctions in fronts.junctions.values():
         for junction in junctions:
-            for k in junction.hinges:                                   # consecutive: see `sweeps.fronts.add_path_compliance`
+            for k in junction.hinges:                                   # consecutive: see `sweeps.fronts.add_path_inverse_inertia`
                 fronts.gains[k] = at
                 at += gain_length(junction)
     for k, junction in fronts.passing.items():
-        if parts.hinges[k].kind in (SPHERICAL, FREE):
+        if tree.hinges[k].kind in (SPHERICAL, FREE):
             fronts.gains[k] = at
             at += 6*(junction.width - first_open(junction))             # W: a motion
     ws.add("front gains", at - start)
@@ -281,9 +281,9 @@ def loop_row(fronts: Fronts, loop: int) -> list[int]:
     eliminated first, and seldom need sorting."""
     closure = fronts.closures[loop]
     (column_a, stride_a), (column_b, stride_b) = (first_column(fronts, loop, end) for end in (closure.a, closure.b))
-    return r.LOOP.row(a=closure.a, b=closure.b, meet=closure.meet, held_translations=len(closure.translations),
-                      held_rotations=closure.held, column_a=column_a, stride_a=stride_a, column_b=column_b, stride_b=stride_b,
-                      rows=closure.rows, multipliers=fronts.multipliers[loop])
+    return r.LOOP.row(a=closure.a, b=closure.b, meet=closure.meet, constrained_translations=len(closure.translations),
+                      constrained_rotations=closure.rotation_kind, column_a=column_a, stride_a=stride_a, column_b=column_b,
+                      stride_b=stride_b, rows=closure.rows, multipliers=fronts.multipliers[loop])
 
 
 def first_column(fronts: Fronts, loop: int, end: int) -> tuple[int, int]:

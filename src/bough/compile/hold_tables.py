@@ -1,7 +1,7 @@
 """Which coordinates can be locked or prescribed, and how they appear in plan [B 17].
 
 A coordinate is LOOSE, LOCKED or PRESCRIBED.  Those that can ever be held, by the description or by an event, have a row in plan;
-`compile.assemble.switched` writes there which of them are, so that it can change in a run.
+`compile.switching` writes there which of them are, so that it can change in a run.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ class HoldTable(NamedTuple):
     data: Floats                   # section "motions" of tables
 
 
-def hold_table(system: System, parts: Partition, lay: WorkspaceLayout, data_at: int) -> HoldTable:
+def hold_table(system: System, tree: Partition, layout: WorkspaceLayout, data_at: int) -> HoldTable:
     """Motions are in tables from `data_at` on."""
     coordinates, rows, pieces = holdable(system), list[list[int]](), [np.zeros(0)]
     motions: dict[str, list[tuple[int, int]]] = {}
@@ -49,9 +49,9 @@ def hold_table(system: System, parts: Partition, lay: WorkspaceLayout, data_at: 
             motions[coordinate.name].append((data_at + sum(map(len, pieces)), len(terms)))
             pieces += [r.MOTION.pack(origin=0.0, offset=0.0)[0], *(term_numbers(period, term) for period, term in terms)]
         rows.append(r.HOLD.row(
-            mode=f.LOOSE, q=0 if coordinate.q is None else lay.x + coordinate.q, v=lay.x + lay.nq + coordinate.v,
-            vdot=lay.xdot + lay.nq + coordinate.v, given=lay.given + coordinate.v, motion=0, terms=0))
-    joints = [(k, hinge) for k, hinge in enumerate(parts.hinges) if k and hinge.kind < MODAL]
+            mode=f.LOOSE, q=0 if coordinate.q is None else layout.x + coordinate.q, v=layout.x + layout.nq + coordinate.v,
+            vdot=layout.xdot + layout.nq + coordinate.v, given=layout.given + coordinate.v, motion=0, terms=0))
+    joints = [(k, hinge) for k, hinge in enumerate(tree.hinges) if k and hinge.kind < MODAL]
     hinge_of = {hinge.v + i: k for k, hinge in joints for i in range(N_SPEEDS[hinge.kind])}
     hinges = [hinge_of[coordinate.v] for coordinate in coordinates.values()]
     return HoldTable(coordinates, rows, hinges, motions, np.concatenate(pieces))

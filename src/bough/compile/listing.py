@@ -61,11 +61,11 @@ def detail(tables: Tables, name: str, index: int | None) -> str:
     for sections in tables.sections.values():
         for section, place in sections.items():
             names |= {section: section} | ({place.section.record.name: section} if place.section.record is not None else {})
-    own = [k for k, hinge in enumerate(tables.parts.hinges) if k and hinge.joint == name]
+    own = [k for k, hinge in enumerate(tables.tree.hinges) if k and hinge.joint == name]
     if own and index is None:
         return "\n".join(line for k in own for line in item_lines(tables, "hinges", k))
     if name not in names:
-        bodies = dict.fromkeys(hinge.joint for hinge in tables.parts.hinges[1:])
+        bodies = dict.fromkeys(hinge.joint for hinge in tables.tree.hinges[1:])
         raise ModelError(f"the tables have no body and no section '{name}'{similar(name, [*bodies, *names])}; sections are "
                          f"{', '.join(dict.fromkeys(names.values()))}")
     section = names[name]
@@ -106,7 +106,7 @@ def start_of(tables: Tables, record: Record, at: int, i: int) -> int:
 
 def hinge_lines(tables: Tables, k: int) -> Iterator[str]:
     """A hinge with its body, and its flexible body if there is one."""
-    hinge, row = tables.parts.hinges[k], tables.sections["plan"]["hinges"].start + f.HINGE_ROW*k
+    hinge, row = tables.tree.hinges[k], tables.sections["plan"]["hinges"].start + f.HINGE_ROW*k
     part = "" if not hinge.joint else f", joint of body '{hinge.joint}'" if hinge.kind < MODAL else f", body '{hinge.joint}'"
     yield f"hinge {k}: {r.KINDS.name(hinge.kind) if k else 'the ground'}{part}" + f", node '{hinge.node}'"*bool(hinge.node)
     yield from record_lines(tables, r.HINGE, row)
@@ -129,7 +129,7 @@ def flexible_lines(tables: Tables, j: int) -> Iterator[str]:
     at = tables.sections["plan"]["flexible"].start + r.FLEXIBLE.size*j
     row = {name: int(value) for name, value in r.FLEXIBLE.view(tables.plan, at).items()}
     n, p, spins = row["modes"], row["carried"], row["spins"]
-    yield f"flexible {j}: body '{tables.parts.hinges[row['hinge']].joint}', {n} modes, {p} carried fields"
+    yield f"flexible {j}: body '{tables.tree.hinges[row['hinge']].joint}', {n} modes, {p} carried fields"
     yield from record_lines(tables, r.FLEXIBLE, at)
     form = row["has_pairs"], row["has_turns"], row["diagonal"], spins
     yield from block_lines(tables, r.FLEXIBLE_PARAMETERS, row["mass"], n, p, *form)
@@ -192,7 +192,7 @@ def value_of(tables: Tables, field: Field, values: Floats | None) -> str:
     if field.codes is not None:
         return f"{text} {field.codes.name(int(values))}"
     if field.to == "hinge":
-        return f"{text} '{tables.parts.hinges[int(values)].label}'"
+        return f"{text} '{tables.tree.hinges[int(values)].label}'"
     if field.to and "." in field.to:
         return "0 none" if field.optional and not values else f"{text} -> {field.to}"
     return text

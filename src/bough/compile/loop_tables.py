@@ -20,7 +20,8 @@ from bough.sweeps import fields as f, records as r
 from bough.sweeps.schema import Floats
 
 REDUNDANT = 1e-11                # of the loop's largest diagonal entry: a smaller one is rounding, and the row redundant
-SINGULAR = 1e-8                  # the same for similar masses: a smaller entry means a singular position, see `assemble`
+SINGULAR = 1e-8                  # the same for similar masses: a smaller entry means a singular position, see `singular_share`
+SIMILAR = 1e-4                   # ratio of masses and of inertias (kg and kg m^2) above which they count as similar
 
 AXES = np.eye(3)
 
@@ -41,7 +42,7 @@ class Closure(NamedTuple):
     b: int
     meet: int                   # where their paths to the root meet
     translations: Floats       # (n, 3) constrained directions in the axes of a's frame
-    held: int                   # constrained rotations, see sweeps.records
+    rotation_kind: int          # constrained rotations, see ROTATIONS in sweeps.records
     labels: tuple[str, ...]     # name of each row
     parameters: Floats         # (batch, LOOP_PARS), or (batch, COUPLING_PARS)
     terms: tuple[Term, ...] = ()
@@ -58,7 +59,7 @@ class Closure(NamedTuple):
     @property
     def rotations(self) -> int:
         """Number of rows, the last ones, that constrain a rotation."""
-        return 0 if self.held == f.DISTANCE else self.held
+        return 0 if self.rotation_kind == f.DISTANCE else self.rotation_kind
 
     @property
     def size(self) -> float:
@@ -66,34 +67,35 @@ class Closure(NamedTuple):
         return 1.0 if self.terms else float(self.parameters[0, f.LOOP_SIZE])
 
 
-def build_closure(loop: Loop, parts: Partition) -> Closure:
-    a, b = frame_attachment(parts, loop.a), frame_attachment(parts, loop.b)
-    meet = common_hinge(parts, a.hinge, b.hinge)
-    directions, held, frame_a, frame_b, value, labels = held_motion(loop.joint)
+def build_closure(loop: Loop, tree: Partition) -> Closure:
+    a, b = frame_attachment(tree, loop.a), frame_attachment(tree, loop.b)
+    meet = common_hinge(tree, a.hinge, b.hinge)
+    directions, rotations, frame_a, frame_b, value, labels = constrained_motion(loop.joint)
     turned = np.zeros((3, 3))
     turned[:len(directions)] = directions @ a.turn.T
     numbers = r.LOOP_PARAMETERS.pack(end_a=a.at, end_b=b.at, directions=turned, frame_a=frame_a @ a.turn.T,
-                                     frame_b=frame_b @ b.turn.T, held_value=value, size=loop_size(parts, a, b, meet))
-    return Closure(loop.name, a.hinge, b.hinge, meet, directions, held, labels, numbers)
+                                     frame_b=frame_b @ b.turn.T, constrained_value=value, size=loop_size(tree, a, b, meet))
+    return Closure(loop.name, a.hinge, b.hinge, meet, directions, rotations, labels, numbers)
 
 
-def frame_attachment(parts: Partition, frame: Frame) -> Anchor:
+def frame_attachment(tree: Partition, frame: Frame) -> Anchor:
     """Where a frame is fixed."""
     body = None if frame.body == "world" else frame.body
-    own = parts.attachment(body, frame.node)
+    own = tree.attachment(body, frame.node)
     return Anchor(own.hinge, own.turn @ rotation_matrix(frame.orient), own.at + own.turn @ np.asarray(frame.at))
 
 
-def held_motion(joint: Joint | Distance) -> tuple[Floats, int, Floats, Floats, float, tuple[str, ...]]:
+def constrained_motion(joint: Joint | Distance) -> tuple[Floats, int, Floats, Floats, float, tuple[str, ...]]:
     """What a joint constrains: directions, kind of rotations, axes in the frames a and b (one per row), a value, and a label per
     row [B 14]."""
     if isinstance(joint, Distance):
         return np.zeros((0, 3)), f.DISTANCE, AXES, AXES, joint.length, ("distance",)
-    return _held_motion(joint.translations, joint.rotations)
+    return _constrained_motion(joint.translations, joint.rotations)
 
 
 @lru_cache(maxsize=1000)
-def _held_motion(translations: tuple[Any, ...], rotations: Any) -> tuple[Floats, int, Floats, Floats, float, tuple[str, ...]]:
+def _constrained_motion(translations: tuple[Any, ...],
+                        rotations: Any) -> tuple[Floats, int, Floats, Floats, float, tuple[str, ...]]:
     """Of a joint with these axes; arrays that nobody changes."""
     directions = complement(np.array(translations, float).reshape(-1, 3))
     turns = np.zeros((3, 3)) if isinstance(rotations, str) else np.array(rotations, float).reshape(-1, 3)
@@ -102,7 +104,7 @@ def _held_motion(translations: tuple[Any, ...], rotations: Any) -> tuple[Floats,
         return directions, f.NO_ROTATION, AXES, AXES, 0.0, labels
     if len(turns) == 2:
         frame_a, frame_b = np.stack([turns[0], *complement(turns[:1])]), np.stack([turns[1], *complement(turns[1:])])
-        return directions, f.SQUARE, frame_a, frame_b, float(turns[0] @ turns[1]), (*labels, "twist")
+        return directions, f.UNIVERSAL, frame_a, frame_b, float(turns[0] @ turns[1]), (*labels, "twist")
     if len(turns) == 1:
         frame = np.stack([*complement(turns), turns[0]])
         return directions, f.AXIS, frame, frame, 0.0, (*labels, *direction_labels(frame[:2], "r"))
@@ -130,29 +132,44 @@ def direction_labels(directions: Floats, prefix: str) -> tuple[str, ...]:
     return tuple(labels)
 
 
-def path_to_root(parts: Partition, k: int) -> list[int]:
+def path_to_root(tree: Partition, k: int) -> list[int]:
     """Hinges from k to the ground."""
     path = [k]
     while path[-1]:
-        path.append(parts.hinges[path[-1]].inner)
+        path.append(tree.hinges[path[-1]].inner)
     return path
 
 
-def common_hinge(parts: Partition, a: int, b: int) -> int:
+def common_hinge(tree: Partition, a: int, b: int) -> int:
     """Where the paths of two hinges to the root meet."""
-    path = set(path_to_root(parts, a))
-    return next(k for k in path_to_root(parts, b) if k in path)
+    path = set(path_to_root(tree, a))
+    return next(k for k in path_to_root(tree, b) if k in path)
 
 
-def loop_size(parts: Partition, a: Anchor, b: Anchor, meet: int) -> float:
+def loop_size(tree: Partition, a: Anchor, b: Anchor, meet: int) -> float:
     """A length of the loop: the longest step along it."""
     steps = [a.at[0], b.at[0]]
     for end in (a, b):
-        for k in takewhile(lambda k: k != meet, path_to_root(parts, end.hinge)):
-            hinge = parts.hinges[k]
+        for k in takewhile(lambda k: k != meet, path_to_root(tree, end.hinge)):
+            hinge = tree.hinges[k]
             nodes = hinge.flexible.nodes if hinge.kind == NODE else None
             steps.append(hinge.at[0] if nodes is None else nodes.position[nodes.index(hinge.node)])
     return math.sqrt(max(step.dot(step) for step in steps)) or 1.0
+
+
+def singular_share(tree: Partition) -> Floats:
+    """Threshold, in a run, of a loop row's entry of J M^-1 J^T relative to the loop's largest, below which the row is singular:
+    states of a run are accurate to rounding only.  With masses that differ by orders of magnitude, so may the entries of regular
+    rows, and the threshold is lower.  Cached in the partition."""
+    if tree.singular_share is not None:
+        return tree.singular_share
+    given = [[hinge.mass for hinge in tree.hinges[1:]], [hinge.inertia for hinge in tree.hinges[1:]]]
+    mass, inertia = (np.stack(each if max(map(len, each)) == 1 else np.broadcast_arrays(*each), axis=1) for each in given)
+    every = np.concatenate([mass, np.linalg.eigvalsh(inertia).reshape(len(inertia), -1)], axis=1)
+    largest = every.max(axis=1)
+    least = np.where(every > 1e-12*largest[:, None], every, np.inf).min(axis=1)
+    tree.singular_share = np.clip(SINGULAR*(least/largest)/SIMILAR, REDUNDANT, SINGULAR)
+    return tree.singular_share
 
 
 # ---- free motions of loops -----------------------------------------------------------------------------------------------------
@@ -207,11 +224,11 @@ def directions(name: str, joint: Joint) -> list[tuple[int, Any, Any, Any, Any]]:
     return found
 
 
-def free_motion_rows(system: System, parts: Partition, torque_at: int) -> tuple[list[list[int]], list[Floats]]:
+def free_motion_rows(system: System, tree: Partition, torque_at: int) -> tuple[list[list[int]], list[Floats]]:
     """Records of plan and pars; the torques are in ws from `torque_at` on."""
     rows, pars, loops = list[list[int]](), list[Floats](), list(system.loops.values())
     for j, motion in enumerate(free_motions(system)):
-        a, b = frame_attachment(parts, loops[motion.loop].a).turn, frame_attachment(parts, loops[motion.loop].b).turn
+        a, b = frame_attachment(tree, loops[motion.loop].a).turn, frame_attachment(tree, loops[motion.loop].b).turn
         rows.append(r.FREE_MOTION.row(loop=motion.loop, kind=motion.kind, torque=torque_at + j))
         pars.append(r.FREE_PARAMETERS.pack(
             vector_a=a @ motion.vector_a, vector_b=b @ motion.vector_b, reference_a=a @ motion.reference_a,

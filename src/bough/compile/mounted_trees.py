@@ -86,7 +86,7 @@ def mount(system: System, described: Loop, loop: Loop, holds: set[str], others: 
     if loop.joint.n_v > 3 and not loop.joint.spherical:                     # the rest of 7 + 6 entries cannot be filled
         return None
     joints = _split(loop.joint)
-    sides = ((loop.b, loop.a, described.a, joints), (loop.a, loop.b, described.b, _in_reverse(joints)))
+    sides = ((loop.b, loop.a, described.a, joints), (loop.a, loop.b, described.b, tuple(map(_opposite, reversed(joints)))))
     for by, on, frame, chain in sorted(sides, key=lambda side: len(_path(system, side[0].body))):
         path = _path(system, by.body)
         if path and _can_mount(system, path, by, holds, others) and _base(system, on.body, others) != path[-1]:
@@ -259,10 +259,6 @@ def _opposite(joint: Joint) -> Joint:
         return joint
     axes = {key: tuple(tuple(-x for x in axis) for axis in getattr(joint, key)) for key in ("translations", "rotations")}
     return joint.model_copy(update=axes)
-
-
-def _in_reverse(joints: Sequence[Joint]) -> tuple[Joint, ...]:
-    return tuple(_opposite(joint) for joint in reversed(joints))
 
 
 def _named(body: Body, joint: Joint) -> Joint:

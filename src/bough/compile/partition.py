@@ -72,7 +72,7 @@ class Partition:
     attachments: dict[str, Anchor] = field(default_factory=dict)            # flexible bodies: the frame of the joint
     modal: dict[str, int] = field(default_factory=dict)                     # the MODAL hinge of each flexible body
     nodes: dict[tuple[str, str], int] = field(default_factory=dict)         # NODE hinges: body, node
-    singular_share: Floats | None = None                                    # see assemble.singular_share
+    singular_share: Floats | None = None                                    # see loop_tables.singular_share
 
     @property
     def quaternions(self) -> dict[int, str]:
@@ -127,52 +127,52 @@ def partition(system: System, parameters: dict[str, BodyParameters], keep_welds:
     whose welds are hinges anyway."""
     places, held = coordinate_places(system), {coordinate.body for coordinate in holdable(system).values()} | coupled_bodies(system)
     changing = {name for tank in system.tanks.values() for name in tank.body_names}
-    parts = Partition([Hinge("", "ground", 0, WELD, np.eye(3), np.zeros((1, 3)), 0, 0)])
+    tree = Partition([Hinge("", "ground", 0, WELD, np.eye(3), np.zeros((1, 3)), 0, 0)])
     for body in depth_first(system):
         given, (q, v) = parameters[body.name], places[body.name]
-        inner = parts.attachment(body.parent, body.node)
+        inner = tree.attachment(body.parent, body.node)
         kinds = primitives(body.joint, whole=inner.hinge == 0 and body.name not in held)
         apart = body.name in system.tanks or body.parent in changing                    # mass that changes, from all other
         keeps = keep_welds or apart or body.name in kept
-        attachment = add_joint(parts, body, inner, given, (q, v), kinds or [(WELD, np.eye(3))]*keeps)
-        parts.attachments[body.name] = attachment
+        attachment = add_joint(tree, body, inner, given, (q, v), kinds or [(WELD, np.eye(3))]*keeps)
+        tree.attachments[body.name] = attachment
         if body.flexible is None:
             turn = attachment.turn
             pull = Pull(attachment.hinge, given.mass, attachment.at + given.com @ turn.T, turn @ given.inertia @ turn.T)
         else:
-            add_modes(parts, body, (q + body.joint.n_q, v + body.joint.n_v))
-            pull = Pull(parts.modal[body.name], given.mass, given.com, given.inertia)
-        parts.hinges[pull.hinge].add_body(pull.mass, pull.com, pull.inertia)
+            add_modes(tree, body, (q + body.joint.n_q, v + body.joint.n_v))
+            pull = Pull(tree.modal[body.name], given.mass, given.com, given.inertia)
+        tree.hinges[pull.hinge].add_body(pull.mass, pull.com, pull.inertia)
         if given.mass.any() or body.name in changing:
-            parts.pulls.append(pull)
+            tree.pulls.append(pull)
     for body_name, node in loaded:
-        parts.attachment(body_name, node)
+        tree.attachment(body_name, node)
     for wheel in system.wheels.values():
-        attachment = parts.attachment(wheel.body, wheel.node)
+        attachment = tree.attachment(wheel.body, wheel.node)
         if wheel.driven:                                                                # it turns freely: less J e e^T [B 2]
-            axis, hinge = attachment.turn @ np.asarray(wheel.axis), parts.hinges[attachment.hinge]
+            axis, hinge = attachment.turn @ np.asarray(wheel.axis), tree.hinges[attachment.hinge]
             hinge.inertia = hinge.inertia - wheel.inertia*np.outer(axis, axis)
-    return parts
+    return tree
 
 
-def add_joint(parts: Partition, body: Body, attachment: Anchor, given: BodyParameters, place: tuple[int, int],
+def add_joint(tree: Partition, body: Body, attachment: Anchor, given: BodyParameters, place: tuple[int, int],
               kinds: list[tuple[int, Floats]]) -> Anchor:
     """The hinges of a body's joint, in sequence; returns the attachment of the body."""
     turn, at = attachment.turn @ rotation_matrix(body.orient), attachment.at + given.at @ attachment.turn.T
     inner, (q, v) = attachment.hinge, place
     for kind, axes in kinds:
-        parts.hinges.append(Hinge(body.name, body.joint.name or body.name, inner, kind, turn @ axes, at, q, v))
-        inner, turn, at = len(parts.hinges) - 1, axes.T, np.zeros((1, 3))
+        tree.hinges.append(Hinge(body.name, body.joint.name or body.name, inner, kind, turn @ axes, at, q, v))
+        inner, turn, at = len(tree.hinges) - 1, axes.T, np.zeros((1, 3))
         q, v = q + N_COORDINATES[kind], v + N_SPEEDS[kind]
     return Anchor(inner, turn, at)
 
 
-def add_modes(parts: Partition, body: Body, place: tuple[int, int]) -> None:
+def add_modes(tree: Partition, body: Body, place: tuple[int, int]) -> None:
     """The MODAL hinge of a flexible body, which has its mass; it starts at the inboard node if that moves relative to the body
     frame."""
-    attachment, rest = parts.attachments[body.name], np.zeros(body.n_modes) if body.rest is None else np.asarray(body.rest)
+    attachment, rest = tree.attachments[body.name], np.zeros(body.n_modes) if body.rest is None else np.asarray(body.rest)
     flexible = builders.flexible_tables
     at = attachment.at + attachment.turn @ flexible.inboard_place(body.elastic)*flexible.inboard_shapes(body.elastic)[1]
-    parts.modal[body.name] = len(parts.hinges)
-    parts.hinges.append(Hinge(body.name, body.joint.name or body.name, attachment.hinge, MODAL, attachment.turn, at, *place,
-                              flexible=body.flexible, rest=rest))
+    tree.modal[body.name] = len(tree.hinges)
+    tree.hinges.append(Hinge(body.name, body.joint.name or body.name, attachment.hinge, MODAL, attachment.turn, at, *place,
+                             flexible=body.flexible, rest=rest))

@@ -68,45 +68,45 @@ def problem(system: System, output: Output) -> str:
     return ""
 
 
-def compile_outputs(system: System, parts: Partition) -> list[CompiledOutput]:
+def compile_outputs(system: System, tree: Partition) -> list[CompiledOutput]:
     """Outputs computed by a sweep, in the order of the description."""
-    return [compile_output(system, parts, output) for output in system.outputs.values()
+    return [compile_output(system, tree, output) for output in system.outputs.values()
             if (output.kind in CODES or output.energy or output.momentum) and not problem(system, output)]
 
 
-def compile_output(system: System, parts: Partition, output: Output) -> CompiledOutput:
+def compile_output(system: System, tree: Partition, output: Output) -> CompiledOutput:
     if output.tension is not None:
         line, place = system.lines[output.tension], np.zeros(r.OUTPUT_PARAMETERS.size)
-        ends = tuple(frame_attachment(parts, end).hinge for end in line.ends)
+        ends = tuple(frame_attachment(tree, end).hinge for end in line.ends)
         return CompiledOutput(output.name, f.OUT_TENSION, 0, 0, 0, list(system.elements).index(line.name), ends, place[None])
     if output.strain is not None:
         name, rows = output.gauge(system)
         numbers = r.OUTPUT_PARAMETERS.pack(**NOWHERE, constant=0.0)
-        return CompiledOutput(output.name, f.OUT_STRAIN, 0, 0, parts.modal[name], -1, (), numbers, rows[output.chosen])
+        return CompiledOutput(output.name, f.OUT_STRAIN, 0, 0, tree.modal[name], -1, (), numbers, rows[output.chosen])
     if output.strain_energy is not None:
-        body, constant = parts.modal[output.strain_energy], rest_energy(system.bodies[output.strain_energy])
+        body, constant = tree.modal[output.strain_energy], rest_energy(system.bodies[output.strain_energy])
         numbers = r.OUTPUT_PARAMETERS.pack(**NOWHERE, constant=constant)
         return CompiledOutput(output.name, f.OUT_STRAIN_ENERGY, 0, 0, body, -1, (body,), numbers)
     if output.place is None:
-        return compile_sum(system, parts, output)
-    at, body, undeformed = frame_attachment(parts, output.place), 0, np.zeros(3)
+        return compile_sum(system, tree, output)
+    at, body, undeformed = frame_attachment(tree, output.place), 0, np.zeros(3)
     along = output.along if isinstance(output.along, Frame) else output.place if output.along == "body" else Frame("world")
-    axes = frame_attachment(parts, along)
+    axes = frame_attachment(tree, along)
     frame, turn = axes.hinge, axes.turn
     if output.deflection is not None:
-        body, nodes = parts.modal[output.deflection.body], system.bodies[output.deflection.body].elastic.nodes
+        body, nodes = tree.modal[output.deflection.body], system.bodies[output.deflection.body].elastic.nodes
         undeformed = nodes.position[nodes.index(str(output.deflection.node))]
         frame, turn = (body, np.eye(3)) if output.along == "body" else (frame, turn)
     numbers = r.OUTPUT_PARAMETERS.pack(at=at.at, turn=at.turn, axes=turn, place=undeformed, constant=0.0)
     return CompiledOutput(output.name, CODES[output.kind], at.hinge, frame, body, -1, (at.hinge, frame, body), numbers)
 
 
-def compile_sum(system: System, parts: Partition, output: Output) -> CompiledOutput:
+def compile_sum(system: System, tree: Partition, output: Output) -> CompiledOutput:
     """Energy or momentum of all bodies: needs the paths to all of them."""
-    axes = frame_attachment(parts, output.along if isinstance(output.along, Frame) else Frame("world"))
+    axes = frame_attachment(tree, output.along if isinstance(output.along, Frame) else Frame("world"))
     constant = sum(rest_energy(body) for body in system.bodies.values()) if output.energy in ("potential", "total") else 0.0
-    numbers = r.OUTPUT_PARAMETERS.pack(**NOWHERE | {"axes": axes.turn, "place": parts.hinges[0].moment}, constant=constant)
-    every = tuple(range(len(parts.hinges)))
+    numbers = r.OUTPUT_PARAMETERS.pack(**NOWHERE | {"axes": axes.turn, "place": tree.hinges[0].moment}, constant=constant)
+    every = tuple(range(len(tree.hinges)))
     return CompiledOutput(output.name, SUMS[output.energy or str(output.momentum)], 0, axes.hinge, 0, -1, every, numbers)
 
 
@@ -119,13 +119,13 @@ def rest_energy(body: Body) -> float:
     return float(rest @ body.elastic.K @ rest)/2 if len(rest) else 0.0
 
 
-def path_hinges(parts: Partition, outputs: Sequence[CompiledOutput]) -> list[int]:
+def path_hinges(tree: Partition, outputs: Sequence[CompiledOutput]) -> list[int]:
     """Hinges on the paths from the ground to measured frames, inner before outer."""
     found = set[int]()
     for k in (end for output in outputs for end in output.ends):
         while k and k not in found:
             found.add(k)
-            k = parts.hinges[k].inner
+            k = tree.hinges[k].inner
     return sorted(found)
 
 

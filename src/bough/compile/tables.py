@@ -24,7 +24,7 @@ class Tables:
     tables: NDArray[np.float64]
     features: Features                          # features to compile for it
     sections: dict[str, dict[str, Place]]       # of plan, pars, tables and ws, by name
-    parts: Partition
+    tree: Partition
     fronts: Fronts
     n_u: int                                    # length of u, see compile.layout
     first_input_wrench: int                     # start of the caller's wrenches in u

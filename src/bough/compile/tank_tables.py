@@ -1,6 +1,6 @@
 """Tanks as the numbers that `sweeps.tanks` reads: properties of the propellant as cubics in its mass; and when they run dry.
 
-An empty tank has the mark name + "0" among those of stops in contact.
+An empty tank has the mark name + "0".
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,36 +21,36 @@ from bough.sweeps.tanks import FIXED
 EMPTY = "0"
 
 
-def tank_pieces(tank: Tank, parts: Partition) -> Floats:
+def tank_pieces(tank: Tank, tree: Partition) -> Floats:
     """(pieces, 1 + 4 columns): start, c0 to c3 of each property, in the axes of the hinges [B 87]."""
     knots, c = tank.cubics()
-    c = np.stack([in_hinge_axes(tank, parts, c[..., i]) for i in range(4)], axis=-1)
+    c = np.stack([in_hinge_axes(tank, tree, c[..., i]) for i in range(4)], axis=-1)
     return np.column_stack([knots[:-1], c.reshape(len(c), -1)])
 
 
-def in_hinge_axes(tank: Tank, parts: Partition, values: Floats) -> Floats:
+def in_hinge_axes(tank: Tank, tree: Partition, values: Floats) -> Floats:
     """Properties about the origins of the tank's bodies, from body axes to hinge axes."""
     values = values.copy()
     for i, name in enumerate(tank.body_names):
-        turn, h, J = parts.attachments[name].turn, slice(FIXED*i + 1, FIXED*i + 4), slice(FIXED*i + 4, FIXED*i + 10)
+        turn, h, J = tree.attachments[name].turn, slice(FIXED*i + 1, FIXED*i + 4), slice(FIXED*i + 4, FIXED*i + 10)
         values[:, h] = values[:, h] @ turn.T
         values[:, J] = upper_triangle(turn @ full(values[:, J]) @ turn.T)
     return values
 
 
-def tank_rows(system: System, parts: Partition, lay: WorkspaceLayout, pieces: Sequence[Floats],
+def tank_rows(system: System, tree: Partition, layout: WorkspaceLayout, pieces: Sequence[Floats],
               at: int) -> tuple[list[list[int]], list[Floats]]:
     """Records of plan and pars; `at`: start of the pieces in tables."""
     rows, pars = list[list[int]](), list[Floats]()
     for j, (tank, own) in enumerate(zip(system.tanks.values(), pieces, strict=True)):
-        hinges, gimballed = [parts.attachments[name].hinge for name in tank.body_names], bool(tank.gimballed(system.bodies))
-        nozzle = frame_attachment(parts, tank.exit)
+        hinges, gimballed = [tree.attachments[name].hinge for name in tank.body_names], bool(tank.gimballed(system.bodies))
+        nozzle = frame_attachment(tree, tank.exit)
         place = system.bodies[tank.exit.body].at if gimballed else tank.exit.at         # where propellant leaves the tank's body
         rows.append(r.TANK.row(
             hinge=hinges[0], slosh=hinges[1] if len(hinges) > 1 else 0, nozzle=nozzle.hinge, gimbal=gimballed, feeds=True,
-            mass=lay.x + lay.tanks.start + j, rate=lay.xdot + lay.tanks.start + j, flow=lay.u + lay.inputs.flows.start + j,
-            at=at, pieces=len(own), columns=(own.shape[1] - 1)//4, ws=lay.tanks_at + r.TANK_RESULT.size*j,
-            exhaust=lay.xdot + lay.exhaust.start if lay.exhaust.stop > lay.exhaust.start else 0))
+            mass=layout.x + layout.tanks.start + j, rate=layout.xdot + layout.tanks.start + j, at=at, pieces=len(own),
+            flow=layout.u + layout.inputs.flows.start + j, columns=(own.shape[1] - 1)//4, ws=layout.tanks_at + r.TANK_RESULT.size*j,
+            exhaust=layout.xdot + layout.exhaust.start if layout.exhaust.stop > layout.exhaust.start else 0))
         pars.append(r.TANK_PARAMETERS.pack(
             exhaust_speed=tank.speed, nozzle_at=nozzle.at,
             tank_exit=(np.asarray(place) - np.asarray(tank.at)) @ rotation_matrix(tank.orient),
@@ -60,19 +60,19 @@ def tank_rows(system: System, parts: Partition, lay: WorkspaceLayout, pieces: Se
     return rows, pars
 
 
-def mass_places(system: System, parts: Partition, lay: WorkspaceLayout) -> dict[int, int]:
+def mass_places(system: System, tree: Partition, layout: WorkspaceLayout) -> dict[int, int]:
     """By hinge of a propellant body, the position of its mass in ws."""
     starts = (f.TANK_FIXED, f.TANK_SLOSHING)
-    return {parts.attachments[name].hinge: lay.tanks_at + f.TANK_OUT*j + start for j, tank in enumerate(system.tanks.values())
+    return {tree.attachments[name].hinge: layout.tanks_at + f.TANK_OUT*j + start for j, tank in enumerate(system.tanks.values())
             for name, start in zip(tank.body_names, starts, strict=False)}
 
 
-def propellant_in(system: System, parts: Partition, masses: Mapping[str, float]) -> dict[int, Floats]:
+def propellant_in(system: System, tree: Partition, masses: Mapping[str, float]) -> dict[int, Floats]:
     """By hinge of a propellant body, for these tank masses by name: mass, first moment and inertia, in its axes."""
     found = dict[int, Floats]()
     for tank in system.tanks.values():
-        own = in_hinge_axes(tank, parts, tank.properties(np.array([masses[tank.name]])))[0]
-        found |= {parts.attachments[name].hinge: own[FIXED*i:FIXED*(i + 1)] for i, name in enumerate(tank.body_names)}
+        own = in_hinge_axes(tank, tree, tank.properties(np.array([masses[tank.name]])))[0]
+        found |= {tree.attachments[name].hinge: own[FIXED*i:FIXED*(i + 1)] for i, name in enumerate(tank.body_names)}
     return found
 
 

@@ -3,6 +3,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from bough import integrate as optional
 from bough.describe import Event
 from bough.integrate.compiled import loops
@@ -54,7 +56,7 @@ def go_on(run: Run, show: float) -> None:
         watchers, events, due = list[Any](), list[Event](), list[Event]()
         if handler is not None:
             watchers, events = handler.watchers(run.x[0]), handler.measuring
-            run.watch = optional.watchers.watcher_rows(watchers)
+            run.watch = np.array([row for _, row in watchers]).reshape(-1, loops.WATCHER)
         if events:
             upto, due = optional.conditions.next_moment(run, events, stop, show)
         take_steps(run, upto, show)

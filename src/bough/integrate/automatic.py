@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from bough import integrate as optional
-from bough.compile.coordinates import coordinate_place, sticking, touching
+from bough.compile.coordinates import coordinate_place, sticking_frictions, touching
 from bough.integrate.methods import FIXED
 from bough.integrate.run import Run
 from bough.integrate.step_safety import longest_step
@@ -89,7 +89,7 @@ def choose_adaptive(trial: Callable[[str], Run], rtol: float) -> tuple[str, str]
         pace = f"is as fast as {rest}" if rest.rate else "is slow"
         return "imex43", (f"imex43: springs and modes reach from {_hertz(local[0])} to {_hertz(local[-1])}, all else {pace}: steps "
                           "follow the slow ones")
-    if sticking(run.model.system) or touching(run.model.system) or run.model.system.tanks:
+    if sticking_frictions(run.model.system) or touching(run.model.system) or run.model.system.tanks:
         return "dopri5", (f"dopri5: what is not local is as fast as {rest}, and sticking, contacts and empty tanks are found "
                           "in compiled steps")
     return "radau", f"radau: what is not local is as fast as {rest}, and springs and modes reach {_hertz(local[-1])}"

@@ -33,7 +33,7 @@ OUTSIDE = 1e-9                  # tolerance of the initial position, relative to
 
 def side_of(model: Model, coupling: Coupling) -> float:
     """The side at which it touches, 1 or -1; 0 within its play."""
-    return next((side for mark, side in SIDES.items() if coupling.name + mark in model.contacts), 0.0)
+    return next((side for mark, side in SIDES.items() if coupling.name + mark in model.marks), 0.0)
 
 
 def directions(model: Model, coupling: Coupling) -> Floats:
@@ -80,7 +80,7 @@ def play_of(model: Model, coupling: Coupling, x: Floats) -> float:
 
 def on_side(model: Model, coupling: Coupling, side: float) -> Model:
     """The model with a coupling in contact at this side; 0: within its play, which is marked for elastic teeth."""
-    others = [each for each in model.contacts if each[:-1] != coupling.name or each[-1] not in (*SIDES, BETWEEN)]
+    others = [each for each in model.marks if each[:-1] != coupling.name or each[-1] not in (*SIDES, BETWEEN)]
     mark = next((mark for mark, value in SIDES.items() if value == side), "" if coupling.touches else BETWEEN)
     return model.switched(model.holds, others + [coupling.name + mark]*bool(mark))
 

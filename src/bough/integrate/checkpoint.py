@@ -82,7 +82,7 @@ def _recall_run(run: Run, kept: dict[str, Any]) -> None:
 
 
 def _held(model: Model) -> dict[str, Any]:
-    return {"holds": {name: asdict(hold) for name, hold in model.holds.items()}, "contacts": list(model.contacts),
+    return {"holds": {name: asdict(hold) for name, hold in model.holds.items()}, "contacts": list(model.marks),
             "joined": [loop.to_dict() for loop in model.joined.values()]}
 
 

@@ -12,7 +12,7 @@ from bough.analyze.body_motion import motion_of_frames, route_to_frames
 from bough.analyze.equations_of_motion import mass_matrix_at
 from bough.analyze.impulse import Jump, close, kinetic_energy
 from bough.analyze.loop_constraints import assemble_position, gap_and_angle, gaps_at
-from bough.analyze.momentum import WholeMotion, roots_of, whole_motion
+from bough.analyze.whole_motion import WholeMotion, roots_of, whole_motion
 from bough.compile.connections import can_pull, closed, held_at
 from bough.compile.element_tables import SCALED, bushing_of
 from bough.compile.hold_tables import Hold
@@ -24,23 +24,23 @@ from bough.errors import StateError
 from bough.integrate.emptying import cut_off, mass_place
 from bough.model import Model
 
-CLOSED = 1e-6                   # m and rad: a described loop that is open by more cannot be closed by an event
+CLOSABLE = 1e-6                 # m and rad: a described loop that is open by more cannot be closed by an event
 
 
 class EventFailure(Exception):
     """An event cannot do what it says; the text tells why, and what to do."""
 
 
-class Connection:
-    """The changes by an event: held coordinates and closed loops."""
+class ConnectionChange:
+    """What an event changes: held coordinates and closed loops."""
 
     def __init__(self, model: Model, event: Event, x: Floats) -> None:
         self.model, self.event, self.x = model, event, x
         self.holds, self.joined = dict(model.holds), dict(model.joined)
         self.closing: dict[str, Attach | Close] = {}
         self.scales: dict[str, float] = {}
-        self.dry: list[str] = []                                                # marks of tanks that are cut off from their nozzles
-        self.gone: dict[str, float] = {}                                        # coordinates of joints that let go
+        self.cut_off: list[str] = []                            # tanks that can no longer feed their nozzles
+        self.separated: dict[str, float] = {}                   # coordinates and speeds of the joints of detached bodies
 
     def fail(self, text: str) -> EventFailure:
         return EventFailure(f"event '{self.event.name}' {text}")
@@ -63,9 +63,9 @@ class Connection:
             del self.joined[action.target]
             self.closing.pop(action.target, None)
             return f"{'opens' if isinstance(action, Open) else 'detaches'} {action.target}"
-        return self._let_go(action)
+        return self._detach(action)
 
-    def _let_go(self, action: Detach) -> str:
+    def _detach(self, action: Detach) -> str:
         """Detach a body: its six coordinates are released, and its joint is locked."""
         free, joint = separation_of(self.model.system, action.target)
         names, tank = free.speed_names[:6], self.model.system.tanks.get(free.name)
@@ -76,12 +76,12 @@ class Connection:
                             "residual, or detach a body that carries it")
         self.holds = {name: hold for name, hold in self.holds.items() if name not in names}
         cut = [each.name for each in cut_off(self.model, (joint or free).name)]
-        self.dry += [name + EMPTY for name in cut]
+        self.cut_off += cut
         if joint is not None:
             speeds, (at, _) = joint.speed_names[:joint.joint.n_v], self.model.places[joint.name]
             self.holds |= {name: Hold() for name in speeds}
-            self.gone |= dict.fromkeys(speeds, 0.0)
-            self.gone |= zip(joint.coordinate_names[:joint.joint.n_q], self.x[at:at + joint.joint.n_q].tolist(), strict=True)
+            self.separated |= dict.fromkeys(speeds, 0.0)
+            self.separated |= zip(joint.coordinate_names[:joint.joint.n_q], self.x[at:at + joint.joint.n_q].tolist(), strict=True)
         return f"detaches {action.target}" + (f", and {' and '.join(cut)} cannot feed" if cut else "")
 
     def _closed(self, name: str, action: Attach | Close) -> Loop:
@@ -89,42 +89,42 @@ class Connection:
         loop = self.model.whole.loops[name]
         if isinstance(action, Close) or action.pose == "nominal":
             return closed(loop)
-        trial = self.model.switched(self.model.holds, self.model.contacts, {**self.joined, name: closed(loop)})
+        trial = self.model.switched(self.model.holds, self.model.marks, {**self.joined, name: closed(loop)})
         at, turn = between(trial, loop, self.x)
         if isinstance(loop.joint, Distance) and not at.any():
             raise self.fail(f"attaches '{loop.b.body}' by a distance of no length; let it happen where they are apart, or use "
                             "Spherical()")
         return held_at(loop, at, turn)
 
-    def same(self, holds: Mapping[str, Hold], contacts: Sequence[str]) -> bool:
-        """Whether nothing changes but what closes."""
-        model = self.model
-        return holds == model.holds and tuple(contacts) == model.contacts and self.kept == model.joined
+    def only_closes(self, holds: Mapping[str, Hold], marks: Sequence[str]) -> bool:
+        """Whether loops that close are all that changes."""
+        return holds == self.model.holds and tuple(marks) == self.model.marks and self.kept == self.model.joined
 
-    def marks(self, contacts: Sequence[str]) -> list[str]:
-        """The marks of contacts, of tanks that are cut off from their nozzles, and the scales of bushings."""
-        others = [each for each in contacts if bushing_of(each) not in self.scales]
-        return others + self.dry + [f"{name}{SCALED}{scale!r}" for name, scale in self.scales.items()]
+    def marks_after(self, marks: Sequence[str]) -> list[str]:
+        """Marks, with those of tanks that are cut off from their nozzles and of bushings that the event scales."""
+        others = [each for each in marks if bushing_of(each) not in self.scales]
+        return [*others, *(name + EMPTY for name in self.cut_off),
+                *(f"{name}{SCALED}{scale!r}" for name, scale in self.scales.items())]
 
     @property
     def kept(self) -> dict[str, Loop]:
         """The loops that were closed and stay so."""
         return {name: loop for name, loop in self.joined.items() if name not in self.closing}
 
-    def jumps(self, t: float, before: Model, after: Model, switched: Callable[..., Model]) -> Iterator[Jump]:
+    def close_loops(self, t: float, before: Model, after: Model, switched: Callable[..., Model]) -> Iterator[Jump]:
         """Pull what closes together, and let the speeds jump, in place; `before` is the model with all changes but these, and
-        `switched` gives that with other holds, contacts and loops."""
+        `switched` gives that with other holds, marks and loops."""
         if not self.closing:
             return
         try:
             jumping = list(self.closing)
-            if self._pull(after):                                           # at another position other loops move otherwise, too
-                before, jumping = switched(after.holds, after.contacts, {}), list(after.joined)
+            if self._pull_together(after):                          # at another position other loops move otherwise, too
+                before, jumping = switched(after.holds, after.marks, {}), list(after.joined)
             yield close(before.with_tanks(self.x), after.with_tanks(self.x), jumping, self.x, reported=list(self.closing))
         except StateError as error:
             raise self.fail(f"at t = {t:.6g} s: {error}") from None
 
-    def _pull(self, after: Model) -> bool:
+    def _pull_together(self, after: Model) -> bool:
         """Pull together what is not attached at its present pose: the nearest position by kinetic energy. Whether there is any."""
         pulled = {name: action for name, action in self.closing.items() if isinstance(action, Close) or action.pose == "nominal"}
         if not pulled:
@@ -133,7 +133,7 @@ class Connection:
         state = after.state(self.x)
         for name, action in pulled.items():
             gap, angle = gap_and_angle(after, state.q, name)
-            limits = (CLOSED, CLOSED) if isinstance(action, Close) else (action.gap or GAP, action.angle or ANGLE)
+            limits = (CLOSABLE, CLOSABLE) if isinstance(action, Close) else (action.gap or GAP, action.angle or ANGLE)
             for what, value, limit, unit in (("gap", gap, limits[0], "m"), ("angle", angle, limits[1], "rad")):
                 if value > limit:
                     remedy = ("close it where its ends meet" if isinstance(action, Close) else

@@ -15,7 +15,7 @@ from bough.compile.coordinates import holdable
 from bough.compile.kernel_calls import group_parameters, lanes_for
 from bough.compile.layout import Floats
 from bough.compile.tables import Tables
-from bough.integrate.compiled.stepping import tableau
+from bough.integrate.methods import tableau
 from bough.integrate.run import Run, trial_rows
 from bough.model import Model
 from bough.sweeps import fields as f
@@ -135,7 +135,7 @@ def fastest_of(run: Run, x: Floats | None = None, *, entry: int | None = None, p
     """The fastest motions at the first state of a run, or at another one."""
     layout, at = run.model.layout, run.x[0] if x is None else x
     moving = slice(layout.v.start, layout.wheels.stop)
-    return fastest(rates_of(run, entry=entry, pars=pars, laws=laws), at, moving, list(run.model.tables.parts.quaternions),
+    return fastest(rates_of(run, entry=entry, pars=pars, laws=laws), at, moving, list(run.model.tables.tree.quaternions),
                    held_entries(run.model))
 
 

@@ -16,7 +16,7 @@ def mass_place(model: Model, tank: Tank) -> int:
 def feeding(model: Model) -> list[Tank]:
     """Tanks that feed an engine."""
     tanks = model.system.tanks.values()
-    dry = {engine_of(tank) for tank in tanks if tank.name + EMPTY in model.contacts}
+    dry = {engine_of(tank) for tank in tanks if tank.name + EMPTY in model.marks}
     return [tank for tank in draining_tanks(model.system) if engine_of(tank) not in dry]
 
 
@@ -42,7 +42,7 @@ def emptied(model: Model, tank: Tank, x: Floats) -> tuple[Model, str]:
     x[mass_place(model, tank)] = tank.residual
     others = [each.name for each in model.system.tanks.values() if each is not tank and engine_of(each) == engine_of(tank)]
     text = "is empty" + (f", and {', '.join(others)} stop with it" if others else "")
-    return model.switched(model.holds, [*model.contacts, tank.name + EMPTY]), text
+    return model.switched(model.holds, [*model.marks, tank.name + EMPTY]), text
 
 
 def start_tanks(model: Model, x: Floats) -> None:

@@ -11,28 +11,16 @@ from typing import TypeAlias
 import numpy as np
 
 from bough.analyze.impulse import Jump, jump
-from bough.compile.coordinates import coordinate_place, sticking, targets_of, touching
+from bough.compile.coordinates import coordinate_place, sticking_frictions, targets_of, touching
 from bough.compile.hold_tables import Hold
 from bough.compile.layout import Floats
 from bough.describe import Coupling, Detach, Event, Friction, Lock, Loop, Prescribe, Stop, Tank
 from bough.describe.parts.connection import Connecting
+from bough.integrate import sticking
 from bough.integrate.backlash import directions, impact, on_side, play_of, side_of, start_play, start_teeth, watch_play, watch_teeth
 from bough.integrate.compiled.loops import LESS, SAME
-from bough.integrate.connecting import Connection
+from bough.integrate.connecting import ConnectionChange
 from bough.integrate.emptying import emptied, feeding, start_tanks, watch_tank
-from bough.integrate.sticking import (
-    Measured,
-    by_speed,
-    changes,
-    mark_of,
-    marked,
-    name_of,
-    released,
-    settled,
-    speed_place,
-    state_place,
-    watch_friction,
-)
 from bough.integrate.trajectory import Occurrence
 from bough.integrate.watchers import facing, watched, watcher
 from bough.model import Model
@@ -60,7 +48,7 @@ def stop_watchers(model: Model, stop: Stop, x: Floats) -> tuple[Floats, Floats |
     q, v = coordinate_place(model.system, stop.coordinate)
     beyond = watcher(q, stop.side, stop.limit, 1.0)
     push = watcher(q, stop.side*stop.stiffness, stop.limit, 1.0, model.layout.v.start + v, stop.side*stop.damping)
-    if stop.name in model.contacts:
+    if stop.name in model.marks:
         return facing(push, -1.0), None
     if watched(beyond, x) > 0.0:
         return push, facing(beyond, -1.0)
@@ -90,7 +78,7 @@ class EventHandler:
     log: list[Occurrence] = field(default_factory=list)
     spans: list[tuple[float, Model]] = field(default_factory=list)     # earlier models, each with its end time
     fired: set[str] = field(default_factory=set)
-    measured: Measured | None = None                                        # evaluates holding forces: see `sticking`
+    measured: sticking.Measured | None = None                               # evaluates holding forces
     teeth: Sequence[str] = ()                               # couplings whose elastic teeth are watched
     play: dict[str, list[Floats]] = field(default_factory=dict)     # by coupling with play: its watchers
     ahead: list[Model] = field(default_factory=list)        # models of what events may connect, with tables and prepared calls
@@ -113,8 +101,8 @@ class EventHandler:
     def watchers(self, x: Floats) -> list[tuple[Watching, Floats]]:
         """Everything that waits for a quantity to cross a value, from a state on; None: only the watchers are rebuilt then."""
         rows: list[tuple[Watching, Floats]] = []
-        for friction in sticking(self.model.system):
-            rows += [(friction, row) for row in watch_friction(self.model, friction)]
+        for friction in sticking_frictions(self.model.system):
+            rows += [(friction, row) for row in sticking.watch_friction(self.model, friction)]
         for coupling in touching(self.model.system):
             rows += [(coupling, row) for row in self.play_rows(coupling, watch_play, x)]
         for coupling in (self.model.system.couplings[name] for name in self.teeth):
@@ -143,7 +131,7 @@ class EventHandler:
         self.model = self.model.switched(self.model.holds, touched)
         self.model = start_teeth(start_play(self.model, x), self.teeth, x)
         start_tanks(self.model, x)
-        self.settle(by_speed(self.model, sticking(self.model.system), x), t, x)
+        self.settle(sticking.by_speed(self.model, sticking_frictions(self.model.system), x), t, x)
         self.log.clear()                                    # the initial contacts are no events
         self.fired |= {event.name for event in self.waiting if event.at is not None and event.at < t - SAME*abs(t)}
         self.time_events(t, x)
@@ -167,9 +155,9 @@ class EventHandler:
         """Continue with a model whose frictions have been marked, after releasing those that cannot hold."""
         if model is self.model or self.measured is None:
             return
-        model = settled(model, t, x, self.measured)
+        model = sticking.settled(model, t, x, self.measured)
         self.spans.append((t, self.model))
-        self.log += [Occurrence(t, friction.name, text) for friction, text in changes(self.model, model)]
+        self.log += [Occurrence(t, friction.name, text) for friction, text in sticking.changes(self.model, model)]
         self.model = model
 
     def mesh(self, coupling: Coupling, t: float, x: Floats) -> None:
@@ -187,9 +175,9 @@ class EventHandler:
             self.model = on_side(before, coupling, 0.0)
             self.log.append(Occurrence(t, coupling.name, "parts"))
             return
-        frictions = sticking(self.model.system)
+        frictions = sticking_frictions(self.model.system)
         if frictions:                                                       # they do not act during an impact
-            self.model = marked(self.model, {each.name: ">" for each in frictions if mark_of(self.model, each)})
+            self.model = sticking.marked(self.model, {each.name: ">" for each in frictions if sticking.mark_of(self.model, each)})
         found = impact(self.model.with_tanks(x), coupling, x)
         stays = abs(float(directions(self.model, coupling) @ self.model.state(x).v)) <= coupling.slow
         side = 1.0 if play_of(self.model, coupling, x) > 0.0 else -1.0
@@ -197,18 +185,18 @@ class EventHandler:
         self.model = on_side(self.model, coupling, side if stays else 0.0)
         self.log.append(Occurrence(t, coupling.name, "touches" if stays else "bounces", found))
         if frictions:
-            self.settle(by_speed(self.model, frictions, x, AT_REST), t, x)
+            self.settle(sticking.by_speed(self.model, frictions, x, AT_REST), t, x)
             self.spans.pop()
 
     def change(self, frictions: list[Friction], t: float, x: Floats) -> None:
         """Frictions whose speed has passed zero hold, if they can; those that could hold no longer slip."""
         model = self.model
         for friction in frictions:
-            if mark_of(model, friction) == "=":
-                model = released(model, friction, float(x[state_place(model, friction)]))
+            if sticking.mark_of(model, friction) == "=":
+                model = sticking.released(model, friction, float(x[sticking.state_place(model, friction)]))
             else:
-                x[speed_place(model, friction)] = 0.0
-                model = marked(model, {friction.name: "="})
+                x[sticking.speed_place(model, friction)] = 0.0
+                model = sticking.marked(model, {friction.name: "="})
         self.settle(model, t, x)
 
     def passed(self, whose: Sequence[Watching], t: float, x: Floats) -> None:
@@ -233,18 +221,19 @@ class EventHandler:
 
     def touch(self, stop: Stop, t: float) -> None:
         """A stop comes into contact, or parts."""
-        parts = stop.name in self.model.contacts
-        contacts = [name for name in self.model.contacts if name != stop.name] + [stop.name]*(not parts)
+        parts = stop.name in self.model.marks
+        marks = [mark for mark in self.model.marks if mark != stop.name] + [stop.name]*(not parts)
         self.spans.append((t, self.model))
-        self.model = self.model.switched(self.model.holds, contacts)
+        self.model = self.model.switched(self.model.holds, marks)
         self.log.append(Occurrence(t, stop.name, f"{'parts from' if parts else 'touches'} {stop.coordinate}"))
 
     def fire(self, event: Event, t: float, x: Floats) -> None:
         """Apply the actions of an event; its locks make speeds jump, during which friction does not act."""
-        frictions = sticking(self.model.system)
-        loose = marked(self.model, {each.name: ">" for each in frictions if mark_of(self.model, each)}) if frictions else self.model
-        before, self.model = self.model, loose
-        change, done = Connection(self.model, event, x), []
+        frictions = sticking_frictions(self.model.system)
+        before = self.model
+        if frictions:
+            self.model = sticking.marked(before, {each.name: ">" for each in frictions if sticking.mark_of(before, each)})
+        change, done = ConnectionChange(self.model, event, x), []
         for action in event.do:
             if isinstance(action, Connecting):
                 done.append(change.add(action))
@@ -259,20 +248,20 @@ class EventHandler:
                     change.holds[name] = started(self.model, name, Hold(motions.index(action.motion), t), start)
             done.append(f"{action.noun}s {action.target}")
         holds = change.holds
-        contacts = change.marks([each for each in self.model.contacts if not self.holds_otherwise(each, holds)])
+        marks = change.marks_after([each for each in self.model.marks if not self.holds_otherwise(each, holds)])
         self.spans.append((t, before))
-        if change.same(holds, contacts):
+        if change.only_closes(holds, marks):
             loose, jumps = self.model, list[Jump | None]()
         else:
-            loose = self.switched(holds, contacts, change.kept)
+            loose = self.switched(holds, marks, change.kept)
             parts = all(isinstance(action, Detach) for action in event.do)                  # then no speed of a body jumps
             jumps = [jump(loose.with_tanks(x), x, t, report=not parts)]
-        self.model = self.switched(holds, contacts, change.joined) if change.closing else loose
-        jumps += change.jumps(t, loose, self.model, self.switched)
+        self.model = self.switched(holds, marks, change.joined) if change.closing else loose
+        jumps += change.close_loops(t, loose, self.model, self.switched)
         for i, each in enumerate([each for each in jumps if each is not None] or [None]):
-            self.log.append(Occurrence(t, event.name, ", ".join(done), each, {} if i else change.gone))
+            self.log.append(Occurrence(t, event.name, ", ".join(done), each, {} if i else change.separated))
         if frictions:
-            self.settle(by_speed(self.model, frictions, x, AT_REST), t, x)
+            self.settle(sticking.by_speed(self.model, frictions, x, AT_REST), t, x)
             self.spans.pop()
         if not event.repeat:
             self.fired.add(event.name)
@@ -280,22 +269,22 @@ class EventHandler:
         if self.log[-1].jump is not None:
             self.update_contacts(t, x)
 
-    def switched(self, holds: Mapping[str, Hold], contacts: Sequence[str], joined: Mapping[str, Loop]) -> Model:
-        """The model with these holds, contacts and loops: one of those made ahead, if it is among them."""
+    def switched(self, holds: Mapping[str, Hold], marks: Sequence[str], joined: Mapping[str, Loop]) -> Model:
+        """The model with these holds, marks and loops: one of those made ahead, if it is among them."""
         for model in self.ahead:
-            if model.joined == joined and model.holds == holds and model.contacts == tuple(contacts):
+            if model.joined == joined and model.holds == holds and model.marks == tuple(marks):
                 return model
-        return self.model.switched(holds, contacts, joined)
+        return self.model.switched(holds, marks, joined)
 
     def holds_otherwise(self, mark: str, holds: Mapping[str, Hold]) -> bool:
         """Whether a mark is that of a friction whose coordinate an event holds now."""
-        friction = self.model.system.frictions.get(mark[:-1])
-        return friction is not None and name_of(self.model, friction) in holds
+        friction = self.model.system.frictions.get(sticking.friction_of(mark))
+        return friction is not None and sticking.name_of(self.model, friction) in holds
 
     def update_contacts(self, t: float, x: Floats) -> None:
         """Stops that a jump of speeds brings into contact, or parts."""
         for stop in self.model.system.stops.values():
-            if pushes(self.model, stop, x) != (stop.name in self.model.contacts):
+            if pushes(self.model, stop, x) != (stop.name in self.model.marks):
                 self.touch(stop, t)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough import analyze, compile as builders, integrate as optional
-from bough.compile.coordinates import holdable, member_of, sticking, touching
+from bough.compile.coordinates import holdable, member_of, sticking_frictions, touching
 from bough.compile.kernel_calls import APART, choosing
 from bough.compile.layout import Floats
 from bough.describe.numeric import shown
@@ -276,7 +276,7 @@ class Integration:
 def switches(model: Model, masses: Floats) -> bool:
     """Whether events, stops, sticking, backlash or a tank that empties change the model in a run."""
     system = model.system
-    return bool(system.events or system.stops or sticking(system) or touching(system)
+    return bool(system.events or system.stops or sticking_frictions(system) or touching(system)
                 or (system.tanks and builders.tank_tables.can_run_dry(system, masses)))
 
 
@@ -314,16 +314,11 @@ def begin(model: Model, *, until: float, t0: float = 0.0, sample_rate: float | N
     t0 = moment("t0", t0)
     if not (isinstance(until, int | float | np.number) and t0 < until <= sys.float_info.max):
         raise StateError(f"until is {shown(until)}; give the end time in seconds, a number greater than {t0:g}")
-    check_options(options.get("method", "rk4"), options.get("dynamics", "auto"), steps_of(options))
-    step = options.get("dt")
+    steps, step = {name: options.get(name) for name in ("dt", "rtol", "atol", "first_step", "max_step")}, options.get("dt")
+    check_options(options.get("method", "rk4"), options.get("dynamics", "auto"), steps)
     check_clock("until", until, step)
     sampling = choose_sampling(t0, until, sample_rate, step)
     return Integration(model, t0=t0, sampling=sampling, **options)
-
-
-def steps_of(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of steps by name, None where not given."""
-    return {name: options.get(name) for name in ("dt", "rtol", "atol", "first_step", "max_step")}
 
 
 def check_kinds(laws: object = (), reproducible: object = False) -> None:
@@ -361,7 +356,7 @@ def check_friction(model: Model, method: str, dynamics: str) -> None:
     if unable and model.system.tanks:
         raise StateError(f"tank '{next(iter(model.system.tanks))}' changes its mass, which is not offered with the method "
                          f"'{method}'; use rk4, dopri5, imex4 or imex43")
-    if not (found := sticking(model.system)):
+    if not (found := sticking_frictions(model.system)):
         return
     if unable:
         raise StateError(f"friction '{found[0].name}' sticks, which the method '{method}' cannot find inside its steps; use rk4, "

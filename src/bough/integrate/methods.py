@@ -1,4 +1,4 @@
-"""The methods of compiled steps by name, and the tableaus of the implicit ones [B 30].
+"""The methods of compiled steps by name, as tableaus; those of implicit methods are two [B 30].
 
 An implicit method has two lower triangles, for the same stages and with the same weights b: springs, dampers and modes act at the
 stages of `i`, all else at those of `a`.  Both together satisfy the order conditions of an additive Runge-Kutta method, so a method
@@ -8,12 +8,56 @@ from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from bough.compile.layout import Floats
-from bough.integrate.compiled import stepping
-from bough.integrate.compiled.stepping import square, tableau
+from bough.integrate.compiled.stepping import CROMER, HEADER, LAST_IS_FIRST, POWER, STAGES
 
-Rows = Sequence[Sequence[float]]
+Rows = Sequence[Sequence[float]] | Floats
+
+
+def triangle(rows: Rows, s: int) -> Floats:
+    """Rows of a lower triangle as a matrix."""
+    full = np.zeros((s, s))
+    for i, row in enumerate(rows):
+        full[i, :len(row)] = row
+    return full
+
+
+def tableau(c: Sequence[float], a: Rows, b: Sequence[float], *, cromer: bool = False, e: ArrayLike | None = None,
+            p: ArrayLike | None = None, implicit: Rows = (), power: float = 0.2, last_is_first: bool = False) -> Floats:
+    """A method as `integrate.compiled.stepping` reads it."""
+    s, header = len(c), np.zeros(HEADER)
+    header[[STAGES, CROMER, POWER, LAST_IS_FIRST]] = s, cromer, power, last_is_first
+    inside = np.outer(b, [1, 0, 0, 0]) if p is None else np.asarray(p)                           # without p, straight
+    return np.concatenate([header, c, triangle(a, s).ravel(), b, np.zeros(s) if e is None else e, inside.ravel(),
+                           triangle(implicit, s).ravel()]).astype(float)
+
+
+def coefficients(tableau: Floats) -> tuple[Floats, Floats, Floats]:
+    """a, b and the implicit triangle i of a method."""
+    s = int(tableau[STAGES])
+    _, a, b, _, i = np.split(tableau, HEADER + np.cumsum([s, s*s, s, 5*s]))
+    return a.reshape(s, s), b, i.reshape(s, s)
+
+
+def euler_cromer() -> Floats:
+    """v += h a, then q += h v': first order, symplectic for position-dependent forces."""
+    return tableau([0.0], [[]], [1.0], cromer=True)
+
+
+def rk4() -> Floats:
+    """The classical method; between the ends of a step its one cubic of third order, so that samples keep the order of the run."""
+    return tableau([0.0, 0.5, 0.5, 1.0], [[], [0.5], [0.0, 0.5], [0.0, 0.0, 1.0]], [1/6, 1/3, 1/3, 1/6],
+                   p=[[1, -3/2, 2/3, 0], [0, 1, -2/3, 0], [0, 1, -2/3, 0], [0, -1/2, 2/3, 0]])
+
+
+def dopri5() -> Floats:
+    """Dormand and Prince's 5(4) with a fourth-order interpolant; the coefficients are SciPy's."""
+    from scipy.integrate import RK45
+    a = np.zeros((7, 7))
+    a[:6, :5], a[6, :6] = RK45.A, RK45.B
+    return tableau([*RK45.C, 1.0], a, [*RK45.B, 0.0], e=RK45.E, p=RK45.P, last_is_first=True)
 
 
 @cache
@@ -50,7 +94,7 @@ def interpolant(a: Rows, i: Rows, b: Sequence[float], order: int) -> Floats:
     """Weights p (s x 4) between the ends of a step: the order conditions of both triangles at every z, b at the end, and in all
     else the least weights; of third order, a polynomial through the implicit stages [B 99]."""
     s = len(b)
-    A, B = square(a, s), square(i, s)
+    A, B = triangle(a, s), triangle(i, s)
     c = B.sum(axis=1)                                                       # that of A is the same
     conditions = [(np.ones(s), 0, 1.0), (c, 1, 1/2)]                        # row . p = value z^(degree + 1)
     if order >= 3:
@@ -79,5 +123,5 @@ def through_stages(B: Floats, c: Floats) -> list[tuple[Floats, int, float]]:
 IMPLICIT_FIXED = {"imex2": imex2, "imex4": imex4}
 IMPLICIT_ADAPTIVE = {"imex43": imex4}
 IMPLICIT = (*IMPLICIT_FIXED, *IMPLICIT_ADAPTIVE)
-FIXED = stepping.FIXED | IMPLICIT_FIXED
-ADAPTIVE = stepping.ADAPTIVE | IMPLICIT_ADAPTIVE
+FIXED = {"euler-cromer": euler_cromer, "rk4": rk4} | IMPLICIT_FIXED
+ADAPTIVE = {"dopri5": dopri5} | IMPLICIT_ADAPTIVE

@@ -60,7 +60,7 @@ def build_mounted_ahead(model: Model, waiting: list[Event], implicit: bool) -> N
     """Build the tables for permanent attachments: those that nothing opens, and those that may be the last of several of their
     name."""
     for names in reachable(model.whole) if can_change(model.whole) else ():
-        now = model.switched(model.holds, model.contacts, {name: closed(model.whole.loops[name]) for name in names})
+        now = model.switched(model.holds, model.marks, {name: closed(model.whole.loops[name]) for name in names})
         sure = {name for name in names if not _openings(waiting, name)}
         perhaps = [name for name in names if name not in sure and _may_stay(model, waiting, name)]
         sets = (more for n in range(len(perhaps) + 1) for more in combinations(perhaps, n))
@@ -93,7 +93,7 @@ def mounted_model(model: Model, trees: list[MountedTree]) -> Model:
         model.family[key] = type(model)(mounted_system(model.whole, trees))
     joined: Joined = {name: loop for name, loop in model.joined.items() if name not in loops}
     held = {name: Hold() for each in trees for name in each.held}
-    found: Model = model.family[key].switched({**model.holds, **held}, model.contacts, joined)
+    found: Model = model.family[key].switched({**model.holds, **held}, model.marks, joined)
     found.layout = model.layout
     joints = {name: body for each in trees for name, body in each.moved_joints(found.system).items()}
     return found.with_moved_joints(joints) if joints else found

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bough import integrate as optional
-from bough.compile.coordinates import sticking
+from bough.compile.coordinates import sticking_frictions
 from bough.compile.kernel_calls import call, direct, group_parameters, linked
 from bough.compile.layout import Floats
 from bough.compile.tables import Tables, described_inputs
 from bough.errors import StateError
 from bough.integrate.compiled import loops
 from bough.integrate.compiled.loops import SAME
-from bough.integrate.compiled.stepping import CORRECTIONS, SPEEDS, STAGES
+from bough.integrate.compiled.stepping import CORRECTIONS, SPEEDS, STAGES, TABLEAU, X0
 from bough.integrate.laws import Laws, measure
 from bough.integrate.methods import ADAPTIVE, FIXED, IMPLICIT
 from bough.integrate.trajectory import WHOLE, Pace, check_room
@@ -278,7 +278,7 @@ class Run:
         """At the start: evaluate events and laws, and record the first sample."""
         if self.handler is not None:
             self.handler.measured = self.measured
-            if sticking(self.model.system):
+            if sticking_frictions(self.model.system):
                 self.prepare()                                                  # laws act on held coordinates
             self.build_ahead()
             self.handler.start(self.start, self.x[0])
@@ -370,7 +370,7 @@ class Run:
         if len(self.x) == 1:
             (tables, _), stepper, _, ws = self.arguments(lanes)
             nx, x_at = self.x.shape[1], tables.size(f.WS_X)
-            u_at = stepper[3] + (int(stepper[0][STAGES]) + 1)*nx
+            u_at = stepper[X0] + (int(stepper[TABLEAU][STAGES]) + 1)*nx
             self.moved, views = (self.x, self.u), (ws[None, x_at:x_at + nx], ws[None, u_at:u_at + self.u.shape[1]])
             views[0][:], views[1][:] = self.moved
             (self.x, self.u), self.clock[loops.RESIDENT] = views, 1.0

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bough.analyze.derivatives import Directions, Rows, outputs_along, rates_along, rows_along
-from bough.analyze.dynamics_derivatives import by_input, by_parameter, by_part
+from bough.analyze.dynamics_derivatives import by_parameter, by_part
 from bough.analyze.parameters import parameter
 from bough.analyze.signals import control_names, known_outputs
 from bough.compile.batch import Batch
@@ -19,11 +19,12 @@ from bough.compile.layout import Floats
 from bough.errors import SimulationError, StateError
 from bough.integrate.advance import advance
 from bough.integrate.compiled.loops import BEGIN, LENGTH, ORIGIN, SAME, STOP
-from bough.integrate.compiled.stepping import STAGES, euler_cromer
+from bough.integrate.compiled.stepping import STAGES
 from bough.integrate.compiled.tangent_steps import step_tangents
 from bough.integrate.compiled_steps import step_rows
 from bough.integrate.integration import Integration
 from bough.integrate.laws import controlled, law_table
+from bough.integrate.methods import euler_cromer
 from bough.integrate.run import STIFF, Plan, Run
 from bough.integrate.start import corrected
 from bough.integrate.trajectory import choose_sampling, positive
@@ -292,7 +293,7 @@ def check_by(model: Model, by: Sequence[str], laws: Sequence[Any], batch: Batch)
 def traced(model: Model, value: Floats, moved: Floats, sizes: Mapping[str, int], named: Sequence[str]) -> Trace:
     """Columns (samples, m, size) by name."""
     found, shapes = by_part(sizes, moved), {name: parameter(model.system, name).value.shape for name in named}
-    return Trace(value, found["q"], found["v"], found["tau"], by_input(model, found["inputs"]) if sizes["inputs"] else {},
+    return Trace(value, found["q"], found["v"], found["tau"], model.named_inputs(found["inputs"]) if sizes["inputs"] else {},
                  by_parameter(shapes, found["parameters"]))
 
 

@@ -5,15 +5,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bough.compile.assemble import singular_share
 from bough.compile.batch import array
 from bough.compile.coordinates import member_of, members as count_members
 from bough.compile.kernel_calls import group_parameters, lanes_for, workspace
 from bough.compile.layout import Floats
+from bough.compile.loop_tables import singular_share
 from bough.describe.orientation import rotation_matrix
 from bough.errors import StateError, name_list, similar
 from bough.integrate.compiled.callback import LAWS
-from bough.integrate.compiled.stepping import euler_cromer
+from bough.integrate.methods import euler_cromer
 from bough.integrate.run import STIFF, Run, trial_rows, with_corrections
 from bough.integrate.trajectory import positive
 from bough.model import Model
@@ -119,7 +119,7 @@ def stabilized(model: Model, pars: Floats, chosen: str | float | None, method: s
     if chosen is None:
         return pars
     pars = pars.copy()
-    pars[:, f.LEAST_SHARE] = singular_share(model.tables.parts)
+    pars[:, f.LEAST_SHARE] = singular_share(model.tables.tree)
     if chosen == "projection" and method != "euler-cromer":
         return pars
     pars[:, f.STABILIZATION] = (1.0/(2.0*(step or USUAL_STEP)) if chosen == "projection"

@@ -9,8 +9,8 @@ import numpy as np
 from bough import integrate as optional
 from bough.compile.kernel_calls import lanes_for
 from bough.compile.layout import Floats
-from bough.integrate.compiled.stepping import CROMER, LAST_IS_FIRST, coefficients
-from bough.integrate.methods import FIXED
+from bough.integrate.compiled.stepping import CROMER, LAST_IS_FIRST
+from bough.integrate.methods import FIXED, coefficients
 from bough.integrate.run import Run, trial_rows
 from bough.sweeps import fields as f
 

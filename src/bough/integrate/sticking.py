@@ -1,14 +1,14 @@
 """Sticking and slipping in a run: the slip direction of each friction, when it sticks, and when it breaks away [B 36].
 
 Between events a friction slips in one direction or sticks. It may stick when the speed passes zero, and breaks away when the
-holding force reaches its limit, `breakaway` plus the load-dependent part. Marks: see `compile.hold_tables`.
+holding force reaches its limit, `breakaway` plus the load-dependent part. Marks: see `compile.friction_tables`.
 """
 
 from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from bough.compile.coordinates import coordinate_place, sticking
+from bough.compile.coordinates import coordinate_place, sticking_frictions
 from bough.compile.hold_tables import Hold
 from bough.compile.layout import Floats
 from bough.describe import Friction
@@ -27,7 +27,12 @@ def name_of(model: Model, friction: Friction) -> str:
 
 def mark_of(model: Model, friction: Friction) -> str:
     """">" or "<": direction of slip; "=": it sticks; "": its coordinate is held by something else."""
-    return next((mark for mark in "><=" if friction.name + mark in model.contacts), "")
+    return next((mark for mark in "><=" if friction.name + mark in model.marks), "")
+
+
+def friction_of(mark: str) -> str:
+    """The friction of a mark; empty for other marks."""
+    return mark[:-1] if mark[-1] in "><=" else ""
 
 
 def state_place(model: Model, friction: Friction) -> int:
@@ -54,8 +59,8 @@ def load_factor(friction: Friction) -> float:
 
 def marked(model: Model, marks: dict[str, str]) -> Model:
     """The model with these marks of frictions, and with their coordinates held."""
-    frictions = {friction.name: friction for friction in sticking(model.system)}
-    others = [each for each in model.contacts if each[:-1] not in marks]
+    frictions = {friction.name: friction for friction in sticking_frictions(model.system)}
+    others = [each for each in model.marks if friction_of(each) not in marks]
     holds = {name: hold for name, hold in model.holds.items()
              if name not in {name_of(model, frictions[each]) for each in marks}}
     holds |= {name_of(model, frictions[each]): Hold() for each, mark in marks.items() if mark == "="}
@@ -77,7 +82,7 @@ def by_speed(model: Model, frictions: Iterable[Friction], x: Floats, rest: float
 def settled(model: Model, t: float, x: Floats, measured: Measured) -> Model:
     """Release frictions beyond their limits, the worst first, until all sticking ones can hold; x gets the holding forces."""
     for _ in range(2*len(model.system.frictions) + 1):
-        holding = [friction for friction in sticking(model.system) if mark_of(model, friction) == "="]
+        holding = [friction for friction in sticking_frictions(model.system) if mark_of(model, friction) == "="]
         if not holding:
             return model
         found, worst, friction = measured(model, t, x), ROUNDING, holding[0]
@@ -102,5 +107,5 @@ def released(model: Model, friction: Friction, force: float) -> Model:
 def changes(before: Model, after: Model) -> list[tuple[Friction, str]]:
     """The changes of frictions, in words."""
     words = {"=": "sticks", ">": "slips forward", "<": "slips backward", "": "is held"}
-    pairs = ((friction, mark_of(before, friction), mark_of(after, friction)) for friction in sticking(after.system))
+    pairs = ((friction, mark_of(before, friction), mark_of(after, friction)) for friction in sticking_frictions(after.system))
     return [(friction, f"{words[new]}: {friction.coordinate}") for friction, old, new in pairs if new != old]

@@ -1,7 +1,6 @@
 """Quantities that a run watches: rows for the compiled loops, and the time at which one crosses zero."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
@@ -22,11 +21,6 @@ def watcher(place: int, factor: float, value: float, direction: float, second: i
 def facing(row: Floats, direction: float) -> Floats:
     row[DIRECTION] = direction
     return row
-
-
-def watcher_rows(watchers: Sequence[tuple[Any, Floats]]) -> Floats:
-    """The rows of all watchers, for the compiled loops."""
-    return np.array([row for _, row in watchers]).reshape(-1, WATCHER)
 
 
 def watched(row: Floats, x: Floats) -> float:

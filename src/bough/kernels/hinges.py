@@ -13,7 +13,7 @@ between them [J 5].
     MODAL       modal coordinates                  their rates: from the frame of the inboard node to the body frame
     NODE        -                                  -  (from the body frame to the frame of a node, which the modes move)
 
-The last two are implemented in `sweeps.modes`.
+The last two are in other files: their kinematics in `sweeps.modes`, their dynamics in `sweeps.modal`.
 
 All branches return the same shapes; plain zeros are promoted to lanes.
 """

@@ -41,7 +41,7 @@ def compile_system(system: System) -> Model:
 
 def check_inertias(model: Model) -> None:
     """Inertias are numbers, and every joint moves some."""
-    hinges = model.tables.parts.hinges[1:]
+    hinges = model.tables.tree.hinges[1:]
     inertias = np.array([hinge.inertia[0] for hinge in hinges])
     if unsound := [hinge for hinge, tensor in zip(hinges, inertias, strict=True) if not np.isfinite(tensor).all()]:
         raise ModelError(f"body of joint '{unsound[0].label}': its inertia is no finite number; correct mass, com and inertia")

@@ -22,14 +22,14 @@ def friction_forces(samples: Samples) -> Array:
 
 def friction_sticks(samples: Samples) -> Array:
     """(rows, frictions): 1 where it holds its coordinate."""
-    marks = [float(name + "=" in samples.model.contacts) for name in samples.model.system.frictions]
+    marks = [float(name + "=" in samples.model.marks) for name in samples.model.system.frictions]
     return np.tile(marks, (len(samples.rows.t), 1))
 
 
 def _force(samples: Samples, friction: Friction, j: int) -> Array:
     in_wheel, at = friction_place(samples, friction)
     v, model = (samples.wheels if in_wheel else samples.v)[:, at], samples.model
-    if friction.name + "=" in model.contacts:
+    if friction.name + "=" in model.marks:
         return np.asarray(samples.drives[model.names.v[at]])
     if friction.law == "dahl":
         return np.asarray(-samples.rows.friction[:, j, 0] - friction.viscous * v)
@@ -37,7 +37,7 @@ def _force(samples: Samples, friction: Friction, j: int) -> Array:
         x = v / (friction.stribeck or 1.0)
         peak = np.exp(0.5) * (friction.breakaway - friction.coulomb) * x * np.exp(-x * x / 2)
         return np.asarray(-peak - friction.coulomb * np.tanh(10 * x) - friction.viscous * v)
-    slips = sum(sign for mark, sign in ((">", 1.0), ("<", -1.0)) if friction.name + mark in model.contacts)
+    slips = sum(sign for mark, sign in ((">", 1.0), ("<", -1.0)) if friction.name + mark in model.marks)
     s = v / np.hypot(v, friction.speed) if friction.speed else slips or np.sign(v)
     decay = 0.0 if friction.stribeck is None else np.exp(-((v / friction.stribeck) ** 2))
     dry = friction.coulomb + (friction.breakaway - friction.coulomb) * decay + _load_share(samples, friction)

@@ -12,7 +12,7 @@ from bough.lazy import submodules
 SWEEPS = {
     "articulated": ("solve_order_n",),
     "calls": ("impulse_sweeps", "inverse_dynamics_sweeps", "gather_links", "loop_equations"),
-    "closures": ("assemble_loop_equations",),
+    "closures": ("fill_loop_equations",),
     "cloud": ("solve_cloud",),
     "columns": ("solve_columns", "apply_torques", "factor_columns", "accelerate_columns", "empty_columns", "inertia_columns"),
     "composite": ("gather_mass_matrix", "solve_dense"),

@@ -1,6 +1,6 @@
 """The equations of closed loops: gap, rate of the gap, and the constraint wrenches.
 
-A loop constrains a frame of body b relative to one of body a.  Row j of its equations is [B 14] [JSC 4.15]
+A loop constrains a frame of body b relative to one of body a.  Row j of its equations is [B 14]
 
     phi_j'' = K_b.A_b + K_a.A_a + gamma_j = 0          K_b = (arm x n, n) for a direction n fixed in a, (l, 0) for a rotation
 
@@ -8,7 +8,7 @@ and its multiplier is the wrench K_b lambda_j on b, K_a lambda_j on a.  If only 
 are apart; the point of a is then the one that coincides with the end of b.  Rows of rotations are multiplied by a length of the
 loop, so that all rows are in meters and newtons.
 
-Known forces along the free motions of a loop: springs, dampers and motors in its joint [B 14] [JSC 4.17].
+Known forces along the free motions of a loop: springs, dampers and motors in its joint [B 14].
 
 Each such motion has a dual direction e: its rate is e.v or e.w, and its force or moment is f e on b and -f e on a, with f =
 torque - stiffness (coordinate - rest) - damping rate.
@@ -55,7 +55,7 @@ def point_acceleration(A, omega, arm):
 @leaf
 def store_loop_row(lane, plan, ws, row, j, K_b, K_a, gamma, rate, gap):
     """Store row j of a loop in the fronts of its two ends: K of both, and the bias with its stabilization [JSC 4.16].  Its
-    gap^2 is added in the place of the first multiplier: see LOOP_MULTIPLIERS in `sweeps.records`."""
+    gap^2 is added to the openness of the loop, which is in the place of its first multiplier: see LOOP_MULTIPLIERS."""
     at_a, at_b, weights = read(plan, row + f.COLUMN_A), read(plan, row + f.COLUMN_B), read(plan, f.WS_CLOSURE)
     bias = (load(lane, ws, weights + f.CLOSURE_ACCELERATION)*gamma + load(lane, ws, weights + f.CLOSURE_SPEED)*rate
             + load(lane, ws, weights + f.CLOSURE_POSITION)*gap)
@@ -98,43 +98,33 @@ def frame_axis(pars, at, C, i):
 def store_rotation_rows(lane, plan, pars, ws, row, p, first, a, b, alpha, w):
     """Rows of the constrained rotations of a loop [B 14].  a and b: attitude and rate of its bodies; alpha and w: angular
     acceleration and rate of b relative to a.  The gap of an angle theta is 2 tan(theta/2), which has no other zero."""
-    (C_a, omega_a), (C_b, omega_b), held, size = a, b, read(plan, row + f.HELD_ROTATIONS), read(pars, p + f.LOOP_SIZE)
-    if held == f.SQUARE:  # angle between an axis of a and one of b, as in a universal joint
+    (C_a, omega_a), (C_b, omega_b) = a, b
+    kind, size = read(plan, row + f.CONSTRAINED_ROTATIONS), read(pars, p + f.LOOP_SIZE)
+    if kind == f.UNIVERSAL:  # angle between an axis of a and one of b
         u, e = frame_axis(pars, p + f.FRAME_A, C_a, 0), frame_axis(pars, p + f.FRAME_B, C_b, 0)
         l, turned = cross(u, e), add(cross(cross(omega_a, u), e), cross(u, cross(omega_b, e)))
         size = size/sqrt(dot(l, l))                                     # l is not a unit vector unless the axes are perpendicular
         store_rotation_row(lane, plan, ws, row, first, l, size, dot(l, alpha) + dot(turned, w), dot(l, w),
-                     read(pars, p + f.HELD_VALUE) - dot(u, e))
-    elif held == f.AXIS or held == f.ALL_ROTATIONS:
+                           read(pars, p + f.CONSTRAINED_VALUE) - dot(u, e))
+    elif kind == f.AXIS or kind == f.ALL_ROTATIONS:
         u, e = frame_axis(pars, p + f.FRAME_A, C_a, 2), frame_axis(pars, p + f.FRAME_B, C_b, 2)
         sine, cosine = cross(u, e), 1.0 + dot(u, e)
-        if held == f.ALL_ROTATIONS:                                       # the sum over all axes is 2 sin and 2 (1 + cos)
+        if kind == f.ALL_ROTATIONS:                                       # the sum over all axes is 2 sin and 2 (1 + cos)
             for i in range(2):
                 u, e = frame_axis(pars, p + f.FRAME_A, C_a, i), frame_axis(pars, p + f.FRAME_B, C_b, i)
                 sine, cosine = add(sine, cross(u, e)), cosine + dot(u, e)
             sine = scale(0.5, sine)
             cosine = 0.5*cosine
         tangent = scale(2.0/cosine, sine)
-        for i in range(held):                                           # AXIS constrains two, ALL_ROTATIONS three
+        for i in range(kind):                                           # AXIS constrains two, ALL_ROTATIONS three
             l = frame_axis(pars, p + f.FRAME_A, C_a, i)
             store_rotation_row(lane, plan, ws, row, first + i, l, size, dot(l, alpha) + dot(cross(omega_a, l), w), dot(l, w),
-                         dot(l, tangent))
+                               dot(l, tangent))
 
 
 @leaf
-def assemble_loop(lane, plan, pars, ws, loop, offset):
-    """The rows of one loop, from the positions and rates in the records, and its (gap/size)^2."""
-    row, p = read(plan, f.LOOPS) + loop*f.LOOP_ROW, read(plan, f.PAR_LOOPS) + loop*f.LOOP_PARS
-    square, over_size = read(plan, row + f.LOOP_MULTIPLIERS), 1.0/read(pars, p + f.LOOP_SIZE)
-    store(lane, ws, square, zero(lane))
-    assemble_loop_rows(lane, plan, pars, ws, loop, offset)
-    store(lane, ws, square, over_size*over_size*load(lane, ws, square))
-
-
-@leaf
-def assemble_loop_rows(lane, plan, pars, ws, loop, offset):
-    """Store the rows of a loop in the fronts of its ends."""
-    row, p = read(plan, f.LOOPS) + loop*f.LOOP_ROW, read(plan, f.PAR_LOOPS) + loop*f.LOOP_PARS
+def store_loop_rows(lane, plan, pars, ws, row, p, offset):
+    """Store the rows of a loop in the fronts of its ends, from the positions and rates in the records [JSC 4.15]."""
     k_a, k_b, meet = read(plan, row + f.LOOP_A), read(plan, row + f.LOOP_B), read(plan, row + f.LOOP_MEET)
     C_a, omega_a, A_a = load_motion(lane, ws, record_of(plan, k_a))
     C_b, omega_b, A_b = load_motion(lane, ws, record_of(plan, k_b))
@@ -142,23 +132,23 @@ def assemble_loop_rows(lane, plan, pars, ws, loop, offset):
     x_a, w_a, v_a = motion_relative_to(lane, plan, pars, ws, k_a, meet, arm_a, offset)
     x_b, w_b, v_b = motion_relative_to(lane, plan, pars, ws, k_b, meet, arm_b, offset)
     d, w = sub(x_b, x_a), sub(w_b, w_a)
-    if read(plan, row + f.HELD_ROTATIONS) == f.DISTANCE:
+    if read(plan, row + f.CONSTRAINED_ROTATIONS) == f.DISTANCE:
         omega = load3(lane, ws, record_of(plan, meet) + f.RATE)
         length, v = sqrt(dot(d, d)), add(sub(v_b, v_a), cross(omega, d))
         n, a = scale(1.0/length, d), sub(point_acceleration(A_b, omega_b, arm_b), point_acceleration(A_a, omega_a, arm_a))
         rate = dot(n, v)
         store_translation_row(lane, plan, ws, row, 0, n, arm_b, arm_a, dot(n, a) + (dot(v, v) - rate*rate)/length, rate,
-                      length - read(pars, p + f.HELD_VALUE))
+                              length - read(pars, p + f.CONSTRAINED_VALUE))
         return
     at_a, v = add(arm_a, d), sub(v_b, add(v_a, cross(w_a, d)))          # the point of a that coincides with the end of b
     a = sub(point_acceleration(A_b, omega_b, arm_b), point_acceleration(A_a, omega_a, at_a))
-    held = read(plan, row + f.HELD_TRANSLATIONS)
-    for i in range(held):
+    translations = read(plan, row + f.CONSTRAINED_TRANSLATIONS)
+    for i in range(translations):
         n = rotate(C_a, read3(pars, p + f.DIRECTIONS + 3*i))
         gamma = dot(n, a) + 2.0*dot(cross(omega_a, n), v)
         store_translation_row(lane, plan, ws, row, i, n, arm_b, at_a, gamma, dot(n, v), dot(n, d))
     (alpha_a, _), (alpha_b, _) = A_a, A_b
-    store_rotation_rows(lane, plan, pars, ws, row, p, held, (C_a, omega_a), (C_b, omega_b), sub(alpha_b, alpha_a), w)
+    store_rotation_rows(lane, plan, pars, ws, row, p, translations, (C_a, omega_a), (C_b, omega_b), sub(alpha_b, alpha_a), w)
 
 
 @leaf
@@ -184,23 +174,28 @@ def clear_mode_columns(lane, plan, ws):
 
 @leaf
 def store_largest_gap(lane, plan, ws):
-    """Store minus the largest bias over all loops."""
+    """Store the largest bias over all loops and couplings."""
     least = zero(lane)
     for loop in range(read(plan, f.N_LOOPS)):
         row = read(plan, f.LOOPS) + loop*f.LOOP_ROW
         for j in range(read(plan, row + f.LOOP_ROWS)):
             bias = load(lane, ws, bias_place(plan, row) - j)
             least = smaller(least, smaller(bias, -bias))
-    store(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_GAP, least_coupling_bias(lane, plan, ws, least))
+    store(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_GAP, -least_coupling_bias(lane, plan, ws, least))
 
 
 @sweep(features=("flexible", "implicit", "drives"), needs="loops")
-def assemble_loop_equations(lane, plan, pars, ws, offset):
-    """Store the equations of all loops in the fronts, with the weights at WS_CLOSURE."""
+def fill_loop_equations(lane, plan, pars, ws, offset):
+    """Store the equations of all loops and couplings in the fronts, with the weights at WS_CLOSURE, and (gap/size)^2 of each loop,
+    its openness, in the place of its first multiplier."""
     noinline()
     clear_fronts(lane, plan, ws)
     for loop in range(read(plan, f.N_LOOPS)):
-        assemble_loop(lane, plan, pars, ws, loop, offset)
+        row, p = read(plan, f.LOOPS) + loop*f.LOOP_ROW, read(plan, f.PAR_LOOPS) + loop*f.LOOP_PARS
+        openness, over_size = read(plan, row + f.LOOP_MULTIPLIERS), 1.0/read(pars, p + f.LOOP_SIZE)
+        store(lane, ws, openness, zero(lane))
+        store_loop_rows(lane, plan, pars, ws, row, p, offset)
+        store(lane, ws, openness, over_size*over_size*load(lane, ws, openness))
     assemble_couplings(lane, plan, pars, ws, offset)
     if offset:
         store_largest_gap(lane, plan, ws)
@@ -208,8 +203,8 @@ def assemble_loop_equations(lane, plan, pars, ws, offset):
 
 @loops_only
 def assemble_loops(lane, plan, pars, ws, offset):
-    """Fill the fronts if there are loops."""
-    assemble_loop_equations(lane, plan, pars, ws, offset)
+    """fill_loop_equations, if there are loops or couplings."""
+    fill_loop_equations(lane, plan, pars, ws, offset)
 
 
 # ---- loop loads ------------------------------------------------------------------------------------------------------------
@@ -240,7 +235,7 @@ def free_rotation(lane, plan, pars, ws, kind, p, C_a, C_b):
 
 @loops_only
 def apply_loop_loads(lane, plan, pars, ws):
-    """Add the forces in the joints of all loops to the slots of their bodies."""
+    """Add the known forces along the free motions of all loops to the slots of their bodies [JSC 4.17]."""
     for j in range(read(plan, f.N_FREES)):
         row, p = read(plan, f.FREES) + j*f.FREE_ROW, read(plan, f.PAR_FREES) + j*f.FREE_PARS
         number = read(plan, row + f.FREE_LOOP)

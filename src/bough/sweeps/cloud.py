@@ -7,7 +7,8 @@ due to its motion relative to the base.  Sums over it are taken about the base's
     B           x'' - a = B (x - p) in a body:  B = alpha~ + omega~ omega~       p  position of a body's origin, from O
 
 The remainder motion is the motion with zero acceleration of the base.  A hinge with an unknown coordinate (one degree of freedom)
-starts a cloud of its own and adds one equation: the component of its wrench along the hinge is its torque [MC 17].
+starts a cloud of its own and adds one equation: the component of its wrench along the hinge is its torque (section 6
+of the paper).
 
     U = (e, u)  motion at O due to a unit rate of the hinge      X = (n, f) of its cloud, and those outboard, for the motion U
 """
@@ -34,7 +35,7 @@ CLOUD_PLACE = f.GAIN                  # in a body's record: its origin from O
 def cloud_blocks(plan):
     """See `CLOUD_METHOD` in `sweeps.records`."""
     return cloud_method(read(plan, f.WS_MASS), read(plan, f.N_CLOUDS), read(plan, f.N_HINGES) - read(plan, f.CLOUD_BASE) + 1,
-                        f.CLOUD_HEAD, f.CLOUD_STORE, f.CLOUD_COLUMN, f.CLOUD_BODY)
+                        f.CLOUD_HEAD, f.CLOUD_STORE, f.CLOUD_U, f.CLOUD_BODY)
 
 
 @leaf
@@ -76,7 +77,7 @@ def body_sums(inertia, C, B, a, p):
 
 
 @leaf
-def own_inertia(plan, pars, i):
+def own_second_moments(plan, pars, i):
     """S, h, m of the i-th body after the base."""
     at = read(plan, f.PAR_CLOUD) + i//4*4*f.CLOUD_PARS + i % 4
     xx, xy, xz, yy, yz, zz = (read(pars, at), read(pars, at + 4), read(pars, at + 8), read(pars, at + 12), read(pars, at + 16),
@@ -85,8 +86,8 @@ def own_inertia(plan, pars, i):
 
 
 @leaf
-def pack_inertia(lane, plan, pars, i):
-    """own_inertia of four bodies at a time."""
+def four_second_moments(lane, plan, pars, i):
+    """own_second_moments of four bodies at a time."""
     at = read(plan, f.PAR_CLOUD)//4 + i*f.CLOUD_PARS
     S = (read_pack(lane, pars, at), read_pack(lane, pars, at + 1), read_pack(lane, pars, at + 2), read_pack(lane, pars, at + 3),
          read_pack(lane, pars, at + 4), read_pack(lane, pars, at + 5))
@@ -116,7 +117,7 @@ def sum_body(lane, plan, pars, ws, k, motion):
     """Four states: add a body to the sums of its cloud."""
     row = hinge_row(plan, k)
     if read(plan, row + f.MASSIVE):
-        (C, omega, alpha, a, p), inertia = motion, own_inertia(plan, pars, k - read(plan, f.CLOUD_BASE))
+        (C, omega, alpha, a, p), inertia = motion, own_second_moments(plan, pars, k - read(plan, f.CLOUD_BASE))
         accumulate(lane, ws, cloud_store(plan, read(plan, row + f.CLOUD)) + f.CLOUD_SUMS,
                    body_sums(inertia, rows_of(lane, C), rate_matrix(alpha, omega), a, p))
 
@@ -154,7 +155,7 @@ def sum_bodies(lane, plan, pars, ws):
     total = nothing_summed(quads)
     for i in range(fours):
         C, B, a, p = four_bodies(quads, ws, bodies_at(plan) + 4*i*f.CLOUD_BODY)
-        four = body_sums(pack_inertia(lane, plan, pars, i), C, B, a, p)
+        four = body_sums(four_second_moments(lane, plan, pars, i), C, B, a, p)
         if clouds == 0:
             total = add(total, four)
         else:
@@ -170,7 +171,7 @@ def sum_bodies(lane, plan, pars, ws):
 @leaf
 def add_lane(lane, ws, to, scratch, j):
     """Add one lane of sums to those of a cloud."""
-    for i in range(f.CLOUD_COLUMN):
+    for i in range(f.CLOUD_U):
         accumulate(lane, ws, to + f.CLOUD_SUMS + i, get_lane(quads_of(ws), ws, scratch + i, j))
 
 
@@ -247,8 +248,8 @@ def gather_clouds(lane, plan, pars, ws):
             store_motion(lane, plan, ws, row, (rows_of(lane, C), parts(lane, omega), (parts(lane, alpha), parts(lane, a)),
                                               parts(lane, r), parts(lane, p)))
         if not given and kind != WELD:
-            store_unknown_column(lane, ws, cloud_store(plan, read(plan, row + f.CLOUD)) + f.CLOUD_COLUMN, kind, parts(lane, C[2]),
-                        parts(lane, p))
+            store_unknown_column(lane, ws, cloud_store(plan, read(plan, row + f.CLOUD)) + f.CLOUD_U, kind, parts(lane, C[2]),
+                                 parts(lane, p))
     sum_bodies(lane, plan, pars, ws)
 
 
@@ -375,19 +376,18 @@ def solve_cloud(lane, plan, pars, ws):
 
 @leaf
 def solve_unknowns(lane, plan, ws, LDL, G, m, torque, force):
-    """vdot of the unknown hinges, after eliminating the accelerations of the base.  From here on X is about G and U is the motion
-    of the mass center."""
+    """vdot of the unknown hinges, after eliminating the accelerations of the base; X is about G."""
     n = read(plan, f.N_CLOUDS)
     M = cloud_blocks(plan)[2]
     b = M + n*n
     for c in range(1, n + 1):
         at, row = cloud_store(plan, c), hinge_row(plan, read(plan, cloud_row(plan, c) + f.CLOUD_HINGE))
         R, W = whole_sums(lane, plan, ws, c)
-        U = load_spatial(lane, ws, at + f.CLOUD_COLUMN)
+        U = load_spatial(lane, ws, at + f.CLOUD_U)
         X = composite_times(R, U)
         X = sub(X[0], cross(G, X[1])), X[1]
         turn = solve(LDL, X[0])
-        store(lane, ws, at + f.CLOUD_COLUMN, shift_motion(G, U))
+        store(lane, ws, at + f.CLOUD_U_G, shift_motion(G, U))
         store(lane, ws, at + f.CLOUD_X, X)
         drive = load(lane, ws, read(plan, row + f.TAU)) - spatial_dot(U, W)
         store(lane, ws, b + c - 1, drive - dot(turn, torque) - dot(X[1], force)/m)
@@ -396,7 +396,7 @@ def solve_unknowns(lane, plan, ws, LDL, G, m, torque, force):
             store(lane, ws, M + n*(d - 1) + c - 1, zero(lane) - dot(n_d, turn) - dot(f_d, X[1])/m)
         d = c
         while d > 0:
-            share = spatial_dot(load_spatial(lane, ws, cloud_store(plan, d) + f.CLOUD_COLUMN), X)
+            share = spatial_dot(load_spatial(lane, ws, cloud_store(plan, d) + f.CLOUD_U_G), X)
             accumulate(lane, ws, M + n*(d - 1) + c - 1, share)
             d = read(plan, cloud_row(plan, d) + f.CLOUD_INNER)
     factor_dense(lane, ws, M, b, n, NOTHING)
@@ -417,7 +417,7 @@ def scatter_alpha(lane, plan, ws, alpha):
             store(lane, ws, at, alpha)
         while c > 0:
             row = cloud_row(plan, c)
-            e, _ = load_spatial(lane, ws, cloud_store(plan, c) + f.CLOUD_COLUMN)
+            e, _ = load_spatial(lane, ws, cloud_store(plan, c) + f.CLOUD_U)
             rate = load(lane, ws, read(plan, hinge_row(plan, read(plan, row + f.CLOUD_HINGE)) + f.VDOT))
             accumulate(lane, ws, at, scale(rate, e))
             c = read(plan, row + f.CLOUD_INNER)

@@ -42,8 +42,8 @@ def factor_of(plan, pars, j):
 
 @leaf
 def assemble_coupling(lane, plan, pars, ws, i, offset):
-    """The row of one coupling: its factors, stored as U of the hinges (zero elsewhere), and its bias [B 35] [JSC 4.16].  Its rank
-    does not depend on the gap, so the gap does not enter its pivot test."""
+    """The row of one coupling: its factors, stored as U of the hinges (zero elsewhere), and its bias [B 35], stabilized
+    like that of a loop [JSC 4.16].  Its rank does not depend on the gap, so the gap does not enter its pivot test."""
     row, first, weights = coupling_row(plan, i), read(plan, coupling_row(plan, i) + f.COUPLING_FIRST), read(plan, f.WS_CLOSURE)
     p, acts = read(plan, f.PAR_COUPLINGS) + i*f.COUPLING_PARS, read(plan, row + f.COUPLING_ACTS)
     gap = zero(lane) - read(pars, p + f.COUPLING_OFFSET) - read(plan, row + f.COUPLING_SIDE)*read(pars, p + f.COUPLING_PLAY)
@@ -130,12 +130,8 @@ def root_of(lane, plan, ws, row):
     return load(lane, ws, read(plan, row + f.COUPLING_MULTIPLIER) + ROOT)
 
 
-def no_compliance(lane, ws, multiplier, rows, diagonal):
-    pass
-
-
-@implicit_only(otherwise=no_compliance)
-def add_compliance(lane, ws, multiplier, rows, diagonal):
+@implicit_only
+def add_coupling_compliance(lane, ws, multiplier, rows, diagonal):
     """Add to the diagonal of the row of an elastic coupling."""
     if rows == 1:
         accumulate(lane, ws, diagonal, load(lane, ws, multiplier + COMPLIANCE))

@@ -128,7 +128,7 @@ def apply_restoring(lane, plan, pars, ws, row):
 
 
 @leaf
-def wet_disc(lane, ws, room, x, r, s):
+def wet_disc(lane, ws, scratch, x, r, s):
     """For a disc of radius r with its center at depth x and its lowest point r s deeper: integrals over its wet part of the depth
     y, of xi y/s and of y^2, where y = x + s xi [B 22]."""
     clearance = larger(x, -x) - r*s                                         # negative where the water plane cuts the disc
@@ -137,9 +137,9 @@ def wet_disc(lane, ws, room, x, r, s):
     if any_negative(clearance):
         k = larger(smaller(x/larger(r*s, THIN), 1.0), -1.0)
         w = sqrt(1.0 - k*k)
-        store(lane, ws, room, (w, -k))
-        angle = arctangent(lane, ws, room, room, room + 1)                  # acos(-k)
-        area = where_positive(-clearance, r*r*(angle + k*w), area)                # lanes with a fully wet or dry disc keep theirs
+        store(lane, ws, scratch, (w, -k))
+        angle = arctangent(lane, ws, scratch, scratch, scratch + 1)         # acos(-k)
+        area = where_positive(-clearance, r*r*(angle + k*w), area)              # lanes with a fully wet or dry disc keep theirs
         first = where_positive(-clearance, (2.0/3.0)*r*r*r*w*w*w, first)
         second = where_positive(-clearance, 0.25*r*r*r*r*(angle - k*w*(1.0 - 2.0*k*k)), second)
         lateral = r*k*first

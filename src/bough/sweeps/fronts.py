@@ -33,7 +33,7 @@ from bough.kernels.lanes import (accumulate, add, any_negative, flexible_loops_o
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.blocks import load_strided, pack_of, packs_until, store_strided
-from bough.sweeps.couplings import add_compliance, add_factors
+from bough.sweeps.couplings import add_coupling_compliance, add_factors
 from bough.sweeps.modes import body_attitude, flex_of, inboard_shapes, mode_columns, mode_rows, node_shapes
 
 
@@ -135,7 +135,7 @@ def columns_of(plan, junction):
 
 
 @leaf
-def line(at, width, which):
+def front_row(at, width, which):
     """Start of a row after L in a front."""
     return at + width*(width + which)
 
@@ -148,7 +148,7 @@ def transmit_front_axis(lane, plan, ws, front, row, e, r):
     quads, gain = quads_of(ws), read(plan, row + f.RECORD) + f.GAIN
     G_m, G_f = load_spatial(lane, ws, gain)
     nu, d_inverse = load(lane, ws, gain + 6), load(lane, ws, gain + 7)
-    K, bias = pack_of(lane, line(at, width, f.FRONT_K)), pack_of(lane, line(at, width, f.FRONT_BIAS))
+    K, bias = pack_of(lane, front_row(at, width, f.FRONT_K)), pack_of(lane, front_row(at, width, f.FRONT_BIAS))
     stride, U = pack_of(lane, width), read(plan, front + f.FRONT_U) - first
     turns = read(plan, row + f.KIND) == REVOLUTE
     for i in range(pack_of(lane, first), packs_until(lane, end)):
@@ -165,14 +165,14 @@ def transmit_front_axis(lane, plan, ws, front, row, e, r):
 def transmit_front_spherical(lane, plan, ws, front, row, P, r):
     """SPHERICAL hinge, which transmits no moment: with G = J^-1 H, nu = J^-1 (tau - n), W = J^-1 K_m."""
     at, width, first, end = extent(plan, front)
-    gain, K, bias = read(plan, row + f.RECORD) + f.GAIN, line(at, width, f.FRONT_K), line(at, width, f.FRONT_BIAS)
+    gain, K, bias = read(plan, row + f.RECORD) + f.GAIN, front_row(at, width, f.FRONT_K), front_row(at, width, f.FRONT_BIAS)
     W, open_width = read(plan, front + f.FRONT_U) - first, width - first
     LDL, G, nu = factor(P[0]), load9(lane, ws, gain), load3(lane, ws, gain + 9)
     for j in range(first, end):
         m, _ = load_strided(lane, ws, K + j, width)
         store_strided(lane, ws, W + j, open_width, (solve(LDL, m), ZERO))
         accumulate(lane, ws, bias + j, dot(m, nu))
-    add_hinge_compliance(lane, plan, ws, front)
+    add_hinge_inverse_inertia(lane, plan, ws, front)
     for j in range(first, end):
         m, force = load_strided(lane, ws, K + j, width)
         force = sub(force, unrotate(G, m))
@@ -183,7 +183,7 @@ def transmit_front_spherical(lane, plan, ws, front, row, P, r):
 def transmit_front_free(lane, plan, ws, front, row, P):
     """FREE hinge, which transmits nothing: W = P^-1 K."""
     at, width, first, end = extent(plan, front)
-    (J, H, M), K, bias = P, line(at, width, f.FRONT_K), line(at, width, f.FRONT_BIAS)
+    (J, H, M), K, bias = P, front_row(at, width, f.FRONT_K), front_row(at, width, f.FRONT_BIAS)
     W, open_width = read(plan, front + f.FRONT_U) - first, width - first
     LDL = factor(J)
     LDL_M, (nu, a_0) = factor(sub_product(M, H, solve_columns(LDL, H))), load_spatial(lane, ws, read(plan, row + f.RECORD) + f.GAIN)
@@ -192,16 +192,16 @@ def transmit_front_free(lane, plan, ws, front, row, P):
         a = solve(LDL_M, sub(force, unrotate(H, solve(LDL, m))))
         store_strided(lane, ws, W + j, open_width, (solve(LDL, sub(m, rotate(H, a))), a))
         accumulate(lane, ws, bias + j, dot(m, nu) + dot(force, a_0))
-    add_hinge_compliance(lane, plan, ws, front)
+    add_hinge_inverse_inertia(lane, plan, ws, front)
     for j in range(first, end):
         store_strided(lane, ws, K + j, width, (ZERO, ZERO))
 
 
 @leaf
-def add_hinge_compliance(lane, plan, ws, front):
-    """L + K W of a hinge with several degrees of freedom."""
+def add_hinge_inverse_inertia(lane, plan, ws, front):
+    """L + K W of a hinge with several degrees of freedom: its part of J M^-1 J^T, the matrix of [JSC 4.20]."""
     at, width, first, end = extent(plan, front)
-    K, W, open_width = line(at, width, f.FRONT_K), read(plan, front + f.FRONT_U) - first, width - first
+    K, W, open_width = front_row(at, width, f.FRONT_K), read(plan, front + f.FRONT_U) - first, width - first
     for j in range(first, end):
         K_j = load_strided(lane, ws, K + j, width)
         for i in range(j, end):
@@ -253,7 +253,7 @@ def hold_hinge_response(lane, plan, ws, front, row, C):
         at, width, first, end = extent(plan, front)
         U, e = read(plan, front + f.FRONT_U) - first, axis_z(C)
         for j in range(first, end):
-            m, force = load_strided(lane, ws, line(at, width, f.FRONT_K) + j, width)
+            m, force = load_strided(lane, ws, front_row(at, width, f.FRONT_K) + j, width)
             u = dot(e, m) if kind == REVOLUTE else dot(e, force)
             store(lane, ws, U + j, add_factors(lane, lane, ws, U + j, u))
         store(lane, ws, U + width, zero(lane))
@@ -266,16 +266,16 @@ def hold_against_loops(lane, plan, ws, row):
     if front and sweeps.friction_forces.is_stuck(plan, row):
         at, width, first, end = extent(plan, front)
         gain = read(plan, row + f.RECORD) + f.GAIN
+        U, multipliers = read(plan, front + f.FRONT_U) - first, front_row(at, width, f.FRONT_LAMBDA)
         for j in range(first, end):
-            share = load(lane, ws, read(plan, front + f.FRONT_U) - first + j)*load(lane, ws, line(at, width, f.FRONT_LAMBDA) + j)
-            accumulate(lane, ws, gain + 7, -share)
+            accumulate(lane, ws, gain + 7, -(load(lane, ws, U + j)*load(lane, ws, multipliers + j)))
 
 
 @leaf
 def shift_front(lane, plan, ws, front, r):
     """Shift K by r to the origin of the inner body."""
     at, width, first, end = extent(plan, front)
-    K = line(at, width, f.FRONT_K)
+    K = front_row(at, width, f.FRONT_K)
     for j in range(first, end):
         m, force = load_strided(lane, ws, K + j, width)
         store_strided(lane, ws, K + j, width, (add(m, cross(r, force)), force))
@@ -283,8 +283,8 @@ def shift_front(lane, plan, ws, front, r):
 
 # ---- inward: at a junction -----------------------------------------------------------------------------------------------
 @leaf
-def add_lines(lane, ws, to, width, source, s_width, n):
-    """Add some columns of the seven lines of K and k."""
+def add_front_rows(lane, ws, to, width, source, s_width, n):
+    """Add some columns of K and k, which are seven rows."""
     quads, to, stride, source, s_stride = (quads_of(ws), pack_of(lane, to), pack_of(lane, width), pack_of(lane, source),
                                            pack_of(lane, s_width))
     for i in range(packs_until(lane, n)):
@@ -310,9 +310,9 @@ def add_transposed(lane, ws, to, width, source, s_width, n, columns):
 
 
 @leaf
-def add_path_compliance(lane, plan, ws, to, width, source, begin, n, other, columns):
-    """L + U^T D^-1 U of the hinges that a front has passed: the block of n columns from `begin` and those from `other`, only
-    above the diagonal if these are the same.  Four rows at a time share the loads."""
+def add_path_inverse_inertia(lane, plan, ws, to, width, source, begin, n, other, columns):
+    """L + U^T D^-1 U of the hinges that a front has passed, their part of J M^-1 J^T [JSC 4.20]: the block of n columns from
+    `begin` and those from `other`, only above the diagonal if these are the same.  Four rows at a time share the loads."""
     quads, hinges, stride = quads_of(ws), read(plan, source + f.SOURCE_HINGES), read(plan, source + f.SOURCE_STRIDE)
     U, behind = read(plan, source + f.SOURCE_U), read(plan, source + f.SOURCE_WIDTH)
     for j in range(0, n*(hinges > 0), 4):
@@ -332,17 +332,17 @@ def add_path_compliance(lane, plan, ws, to, width, source, begin, n, other, colu
 
 @leaf
 def assemble_block(lane, plan, ws, L, width, source, run, other):
-    """L of the columns of two runs of a front, with the compliance of the hinges on its path."""
+    """L of the columns of two runs of a front, with the part of the hinges on its path."""
     begin, to, n = read(plan, run + f.RUN_FROM), read(plan, run + f.RUN_TO), read(plan, run + f.RUN_LENGTH)
     o_begin, o_to, o_n = read(plan, other + f.RUN_FROM), read(plan, other + f.RUN_TO), read(plan, other + f.RUN_LENGTH)
     s_width = read(plan, source + f.SOURCE_WIDTH)
     before = read(plan, source + f.SOURCE_AT) + s_width*begin + o_begin
     if o_to >= to:
-        add_path_compliance(lane, plan, ws, L + width*to + o_to, width, source, begin, n, o_begin, o_n)
+        add_path_inverse_inertia(lane, plan, ws, L + width*to + o_to, width, source, begin, n, o_begin, o_n)
         if read(plan, source + f.SOURCE_ADDS) == f.ALL_OF_IT:
             add_entries(lane, ws, L + width*to + o_to, width, before, s_width, n, o_n)
     else:                                                                   # here the other run comes first
-        add_path_compliance(lane, plan, ws, L + width*o_to + to, width, source, o_begin, o_n, begin, n)
+        add_path_inverse_inertia(lane, plan, ws, L + width*o_to + to, width, source, o_begin, o_n, begin, n)
         if read(plan, source + f.SOURCE_ADDS) == f.ALL_OF_IT:
             add_transposed(lane, ws, L + width*o_to + to, width, before, s_width, n, o_n)
 
@@ -354,8 +354,9 @@ def extend_add(lane, plan, ws, at, width, source):
     for p in range(runs):
         run = source + f.SOURCE_ROW + f.RUN*p
         if read(plan, source + f.SOURCE_ADDS) != f.IN_PLACE:
-            add_lines(lane, ws, line(at, width, f.FRONT_K) + read(plan, run + f.RUN_TO), width,
-                      line(s_at, s_width, f.FRONT_K) + read(plan, run + f.RUN_FROM), s_width, read(plan, run + f.RUN_LENGTH))
+            add_front_rows(lane, ws, front_row(at, width, f.FRONT_K) + read(plan, run + f.RUN_TO), width,
+                           front_row(s_at, s_width, f.FRONT_K) + read(plan, run + f.RUN_FROM), s_width,
+                           read(plan, run + f.RUN_LENGTH))
         for q in range(p, runs):
             assemble_block(lane, plan, ws, at, width, source, run, source + f.SOURCE_ROW + f.RUN*q)
 
@@ -381,13 +382,13 @@ def eliminate(lane, ws, at, width, end, i, least):
     `least`."""
     L = at + width*i
     d = inverse_above(load(lane, ws, L + i), least)
-    store(lane, ws, line(at, width, f.FRONT_PIVOTS) + i, d)
+    store(lane, ws, front_row(at, width, f.FRONT_PIVOTS) + i, d)
     for j in range(i & -4, i + 1):
         store(lane, ws, L + j, zero(lane))                                  # so that whole packs can be processed
     for j in range(i + 1, end):
         subtract_row(lane, ws, at + width*j, load(lane, ws, L + j)*d, L, j, end)
-    quads, row, K, stride = quads_of(ws), pack_of(lane, L), line(at, width, f.FRONT_K), pack_of(lane, width)
-    K_i, k_i = scale(d, load_strided(lane, ws, K + i, width)), d*load(lane, ws, line(at, width, f.FRONT_BIAS) + i)
+    quads, row, K, stride = quads_of(ws), pack_of(lane, L), front_row(at, width, f.FRONT_K), pack_of(lane, width)
+    K_i, k_i = scale(d, load_strided(lane, ws, K + i, width)), d*load(lane, ws, front_row(at, width, f.FRONT_BIAS) + i)
     for p in range(pack_of(lane, i + 1), packs_until(lane, end)):
         x, to = load(quads, ws, row + p), pack_of(lane, K) + p
         store_strided(quads, ws, to, stride, sub(load_strided(quads, ws, to, stride), scale(x, K_i)))
@@ -440,7 +441,7 @@ def order_rows(lane, ws, at, width, column, rows, end):
     pivot for a similar one.  Each lane separately, according to its own scaling."""
     noinline()
     quads, diagonal = quads_of(ws), at + width*column + column
-    order, limits = line(at, width, f.FRONT_ORDER) + column, line(at, width, f.FRONT_LAMBDA) + column
+    order, limits = front_row(at, width, f.FRONT_ORDER) + column, front_row(at, width, f.FRONT_LAMBDA) + column
     unequal = -scaling(lane, ws, diagonal, width + 1, limits, rows)
     for i in range(rows):
         store(lane, ws, order + i, where_positive(unequal, zero(lane) + (i + 1.0), zero(lane)))     # 0: unsorted
@@ -459,7 +460,8 @@ def order_rows(lane, ws, at, width, column, rows, end):
                 for j in range(rows):
                     exchange(lane, ws, diagonal + width*j + first, diagonal + width*j + other, chosen)
                 for which in range(f.FRONT_LAMBDA):
-                    exchange(lane, ws, line(at, width, which) + column + first, line(at, width, which) + column + other, chosen)
+                    entries = front_row(at, width, which) + column
+                    exchange(lane, ws, entries + first, entries + other, chosen)
 
 
 @leaf
@@ -488,27 +490,28 @@ def assemble_sources(lane, plan, ws, junction):
 
 @loops_only(otherwise=lambda lane, plan, pars, ws, row, P, z: (P, z))
 def assemble_fronts(lane, plan, pars, ws, row, P, z):
-    """At a body: join the incoming fronts and eliminate the loops whose paths meet here; returns P and z with these loops."""
+    """At a body: join the incoming fronts and eliminate the loops whose paths meet here, whose rows of L are complete [JSC 4.20];
+    returns P and z with these loops."""
     junction = read(plan, row + f.JUNCTION)
     while junction:
         assemble_sources(lane, plan, ws, junction)
         (at, width, end), closed = columns_of(plan, junction), junction + f.JUNCTION_ROW
-        K, bias = line(at, width, f.FRONT_K), line(at, width, f.FRONT_BIAS)
+        K, bias = front_row(at, width, f.FRONT_K), front_row(at, width, f.FRONT_BIAS)
         for c in range(read(plan, junction + f.N_CLOSED)):
             row = closed + f.CLOSED_ROW*c
             column, rows = read(plan, row + f.CLOSED_COLUMN), read(plan, row + f.CLOSED_ROWS)
-            openness = load(lane, ws, read(plan, row + f.CLOSED_MULTIPLIERS))           # stored there by assemble_loop
-            add_compliance(lane, ws, read(plan, row + f.CLOSED_MULTIPLIERS), rows, at + width*column + column)
-            set_limits(lane, pars, ws, at + width*column + column, width + 1, line(at, width, f.FRONT_LAMBDA) + column, rows,
+            openness = load(lane, ws, read(plan, row + f.CLOSED_MULTIPLIERS))                # until they are found, (gap/size)^2
+            add_coupling_compliance(lane, ws, read(plan, row + f.CLOSED_MULTIPLIERS), rows, at + width*column + column)
+            set_limits(lane, pars, ws, at + width*column + column, width + 1, front_row(at, width, f.FRONT_LAMBDA) + column, rows,
                        openness)
         for c in range(read(plan, junction + f.N_CLOSED)):
             row = closed + f.CLOSED_ROW*c
             column, rows = read(plan, row + f.CLOSED_COLUMN), read(plan, row + f.CLOSED_ROWS)
-            if any_negative(scaling(lane, ws, at + width*column + column, width + 1, line(at, width, f.FRONT_LAMBDA) + column,
+            if any_negative(scaling(lane, ws, at + width*column + column, width + 1, front_row(at, width, f.FRONT_LAMBDA) + column,
                                     rows)):
                 order_rows(lane, ws, at, width, column, rows, end)
             for i in range(column, column + rows):
-                d = eliminate(lane, ws, at, width, end, i, load(lane, ws, line(at, width, f.FRONT_LAMBDA) + i))
+                d = eliminate(lane, ws, at, width, end, i, load(lane, ws, front_row(at, width, f.FRONT_LAMBDA) + i))
                 K_i = load_strided(lane, ws, K + i, width)
                 P = sub_outer(P, K_i, scale(-d, K_i))
                 z = add(z, scale(d*load(lane, ws, bias + i), K_i))
@@ -524,7 +527,7 @@ def apply_multipliers(lane, plan, ws, row):
     if front:
         at, width, first, end = extent(plan, front)
         kind, gain = read(plan, row + f.SOLVED), read(plan, row + f.RECORD) + f.GAIN
-        multipliers, W, open_width = line(at, width, f.FRONT_LAMBDA), read(plan, front + f.FRONT_U) - first, width - first
+        multipliers, W, open_width = front_row(at, width, f.FRONT_LAMBDA), read(plan, front + f.FRONT_U) - first, width - first
         if kind == REVOLUTE or kind == PRISMATIC:
             added = zero(lane)
             for j in range(first, end):
@@ -547,8 +550,8 @@ def apply_multipliers(lane, plan, ws, row):
 def back_substitute_junction(lane, plan, ws, junction, A):
     """lambda = -L^-1 (K A + k + other lambda) of the loops eliminated at a junction [JSC 4.20]."""
     (at, width, end), closed = columns_of(plan, junction), junction + f.JUNCTION_ROW
-    K, bias = line(at, width, f.FRONT_K), line(at, width, f.FRONT_BIAS)
-    pivots, multipliers = line(at, width, f.FRONT_PIVOTS), line(at, width, f.FRONT_LAMBDA)
+    K, bias = front_row(at, width, f.FRONT_K), front_row(at, width, f.FRONT_BIAS)
+    pivots, multipliers = front_row(at, width, f.FRONT_PIVOTS), front_row(at, width, f.FRONT_LAMBDA)
     for c in range(read(plan, junction + f.N_CLOSED) - 1, -1, -1):
         column, rows = read(plan, closed + f.CLOSED_ROW*c + f.CLOSED_COLUMN), read(plan, closed + f.CLOSED_ROW*c + f.CLOSED_ROWS)
         for i in range(column + rows - 1, column - 1, -1):
@@ -556,7 +559,7 @@ def back_substitute_junction(lane, plan, ws, junction, A):
             for j in range(end - 1, i, -1):  # latest result last, so that the other terms need not wait for it
                 gap = gap + load(lane, ws, at + width*i + j)*load(lane, ws, multipliers + j)
             store(lane, ws, multipliers + i, -gap*load(lane, ws, pivots + i))
-        restore_order(lane, ws, line(at, width, f.FRONT_ORDER) + column, multipliers + column, pivots + column, rows)
+        restore_order(lane, ws, front_row(at, width, f.FRONT_ORDER) + column, multipliers + column, pivots + column, rows)
         for i in range(rows):
             value = load(lane, ws, multipliers + column + rows - 1 - i)
             store(lane, ws, read(plan, closed + f.CLOSED_ROW*c + f.CLOSED_MULTIPLIERS) + i, value)
@@ -566,13 +569,14 @@ def back_substitute_junction(lane, plan, ws, junction, A):
 def scatter_multipliers(lane, plan, ws, junction):
     """Copy the multipliers to the fronts that joined."""
     at, width, _ = columns_of(plan, junction)
+    multipliers = front_row(at, width, f.FRONT_LAMBDA)
     source = junction + f.JUNCTION_ROW + f.CLOSED_ROW*read(plan, junction + f.N_CLOSED)
     for _ in range(read(plan, junction + f.N_SOURCES)):
         s_at, s_width, runs = read(plan, source + f.SOURCE_AT), read(plan, source + f.SOURCE_WIDTH), read(plan, source + f.N_RUNS)
         for p in range(runs*(read(plan, source + f.SOURCE_ADDS) != f.IN_PLACE)):
             run = source + f.SOURCE_ROW + f.RUN*p
-            to = line(s_at, s_width, f.FRONT_LAMBDA) + read(plan, run + f.RUN_FROM)
-            copy_run(lane, ws, to, line(at, width, f.FRONT_LAMBDA) + read(plan, run + f.RUN_TO), read(plan, run + f.RUN_LENGTH))
+            to = front_row(s_at, s_width, f.FRONT_LAMBDA) + read(plan, run + f.RUN_FROM)
+            copy_run(lane, ws, to, multipliers + read(plan, run + f.RUN_TO), read(plan, run + f.RUN_LENGTH))
         source = source + f.SOURCE_ROW + f.RUN*runs
 
 

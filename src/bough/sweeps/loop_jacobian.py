@@ -116,7 +116,7 @@ def multiplier_blocks(plan):
 
 @leaf
 def limits_of_rows(lane, plan, pars, ws, S):
-    """Pivot limits from the diagonal of S and from the gap of each loop, which is stored in place of its multipliers."""
+    """Pivot limits from the diagonal of S and from the (gap/size)^2 of each loop, which is in place of its first multiplier."""
     m, x, (_, limits, _) = read(plan, f.N_MULTIPLIERS), read(plan, f.WS_MULTIPLIERS), multiplier_blocks(plan)
     for c in range(m):
         store(lane, ws, limits + c, zero(lane))
@@ -131,7 +131,7 @@ def limits_of_rows(lane, plan, pars, ws, S):
 
 @leaf
 def system_of_multipliers(lane, plan, pars, ws, J, S, b):
-    """S = J M^-1 J^T and its right side."""
+    """S = J M^-1 J^T and its right side [JSC 4.20]."""
     n, m, x = read(plan, f.NV), read(plan, f.N_MULTIPLIERS), read(plan, f.WS_MULTIPLIERS)
     balance = multiplier_blocks(plan)[2]
     for c in range(m):

@@ -15,7 +15,7 @@ u x^T and p = sum m u, from which 2 B (a, b) = (2 (tr U - U) a, 2 a x p).  For a
 and t1 is without S x* F for two speeds of one hinge.  Subtrees are contiguous, so the speeds i are processed in packs: four of
 one state, or one of four states.  The results go to B, see `sweeps.columns`, which solves with the mass matrix.
 """
-from bough.kernels.algebra import axis_z, column, cross, dot, outer, rotate, rotate_sym, spatial_dot, unrotate
+from bough.kernels.algebra import axis_z, column, cross, dot, outer, rotate, rotate_sym, spatial_dot, trace_less, unrotate
 from bough.kernels.hinges import FREE, PRISMATIC, REVOLUTE, SPHERICAL, n_speeds
 from bough.kernels.jit import leaf
 from bough.kernels.lanes import (accumulate, add, load, load3, load4, load9, load_composite, load_four, load_spatial, noinline,
@@ -58,11 +58,6 @@ def wrench_cross(V, F):
     """V x* F."""
     (w, v), (n, force) = V, F
     return add(cross(w, n), cross(v, force)), cross(w, force)
-
-
-@leaf
-def trace_less_times(U, a):
-    return sub(scale(U[0] + U[4] + U[8], a), rotate(U, a))
 
 
 @leaf
@@ -469,8 +464,8 @@ def describe_speeds(lane, ws, route, T):
         chi = add(motion_cross(A_i, S), motion_cross(V_i, psi))
         phi = add(psi, motion_cross(V_k, S))
         t1 = add(composite_times(R, chi), wrench_cross(S, F))
-        t1 = add(t1, scale(2.0, (trace_less_times(U, psi[0]), cross(psi[0], momentum))))
-        t2 = add(composite_times(R, phi), scale(2.0, (trace_less_times(U, S[0]), cross(S[0], momentum))))
+        t1 = add(t1, scale(2.0, (trace_less(U, psi[0]), cross(psi[0], momentum))))
+        t2 = add(composite_times(R, phi), scale(2.0, (trace_less(U, S[0]), cross(S[0], momentum))))
         t3 = scale(2.0, add(trace_less_transposed(U, S[0]), cross(momentum, S[1])))
         store3_apart(quads, ws, at, PSI, psi[0])
         store_apart(quads, ws, at, CHI, chi)

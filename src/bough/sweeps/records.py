@@ -19,8 +19,8 @@ from bough.sweeps.schema import Block, Blocks, Codes, Field, Record, Section, pa
 KINDS = Codes(WELD="fixed", REVOLUTE="turns about z", PRISMATIC="slides along z", SPHERICAL="turns", FREE="turns and moves",
               MODAL="from the inboard node to the body frame of a flexible body", NODE="from there to a node")
 NODE = 6                                                        # of them: see kernels.hinges, which has the constants
-ROTATIONS = Codes(NO_ROTATION="none", SQUARE="the angle between two axes", AXIS="the direction of an axis", ALL_ROTATIONS="all",
-                  DISTANCE="none, but the distance between two points")
+ROTATIONS = Codes(NO_ROTATION="none", UNIVERSAL="the angle between two axes", AXIS="the direction of an axis",
+                  ALL_ROTATIONS="all", DISTANCE="none, but the distance between two points")
 FREE_KINDS = Codes(ALONG="translation", ABOUT_AXIS="rotation about the only axis", ABOUT_FIRST="about the first of two axes",
                    ABOUT_SECOND="about the second", ABOUT_OWN="of a ball joint, about an axis of b")
 ADDS = Codes(IN_PLACE="nothing: it uses the columns that it joins", WITHOUT_L="all but L, which is zero", ALL_OF_IT="all")
@@ -164,15 +164,15 @@ LOOP = Record(
     Field("LOOP_A", "hinge of the end a; 0: the ground", to="hinge"),
     Field("LOOP_B", "hinge of the end b", to="hinge"),
     Field("LOOP_MEET", "hinge where their paths to the root meet", to="hinge"),
-    Field("HELD_TRANSLATIONS", "directions held"),
-    Field("HELD_ROTATIONS", "rotations held", codes=ROTATIONS),
+    Field("CONSTRAINED_TRANSLATIONS", "translations that it constrains"),
+    Field("CONSTRAINED_ROTATIONS", "rotations that it constrains", codes=ROTATIONS),
     Field("COLUMN_A", "column of its first row in the front of a, the others before it; none: on the ground", to="ws.fronts",
           optional=True),
     Field("STRIDE_A", "width of that front"),
     Field("COLUMN_B", "the same of b", to="ws.fronts", optional=True),
     Field("STRIDE_B", "width of that front"),
     Field("LOOP_ROWS", "equations"),
-    Field("LOOP_MULTIPLIERS", "multipliers; until they are found, the first place holds (gap/size)^2 for the pivot test",
+    Field("LOOP_MULTIPLIERS", "multipliers; until they are found, the first place has (gap/size)^2, the openness in the pivot test",
           to="ws.multipliers", owned=True),
     size_name="LOOP_ROW", prefix="LOOP_", written="compile.front_tables", read="sweeps.closures, loop_jacobian, calls")
 
@@ -262,7 +262,7 @@ HOLD = Record(
     Field("HOLD_GIVEN", "given acceleration", to="ws.given", owned=True),
     Field("HOLD_MOTION", "its function of time", to="tables.motions", length="motion", optional=True),
     Field("HOLD_TERMS", "terms of that"),
-    size_name="HOLD_ROW", prefix="HOLD_", written="compile.hold_tables, assemble", read="sweeps.held")
+    size_name="HOLD_ROW", prefix="HOLD_", written="compile.hold_tables, switching", read="sweeps.held")
 
 ELEMENT = Record(
     "element", "plan", "a force element",
@@ -297,7 +297,7 @@ CLOUD = Record(
     "cloud", "plan", "a hinge of unknown motion behind a floating base; what it carries is a cloud",
     Field("CLOUD_HINGE", "which", to="hinge"),
     Field("CLOUD_INNER", "cloud that carries it; 0: the base's", to="cloud"),
-    size_name="CLOUD_ROW", prefix="CLOUD_", written="compile.cloud_tables, assemble", read="sweeps.cloud")
+    size_name="CLOUD_ROW", prefix="CLOUD_", written="compile.cloud_tables, switching", read="sweeps.cloud")
 
 PULL = Record(
     "pull", "plan", "a body for central gravity; welded bodies separately",
@@ -375,10 +375,10 @@ LOOP_PARAMETERS = Record(
     "loop", "pars", "ends of a closed loop, in the bodies of their hinges",
     Field("END_A", "place of the end a", (3,), "m"),
     Field("END_B", "place of the end b", (3,), "m"),
-    Field("DIRECTIONS", "up to three directions that a holds, in a's body", (3, 3)),
+    Field("DIRECTIONS", "of the constrained translations, up to three, in a's body", (3, 3)),
     Field("FRAME_A", "axes of the end a, one after the other", (3, 3)),
     Field("FRAME_B", "axes of the end b", (3, 3)),
-    Field("HELD_VALUE", "cosine of two axes or distance that is held", (), "1 or m"),
+    Field("CONSTRAINED_VALUE", "cosine of two axes, or distance, that it prescribes", (), "1 or m"),
     Field("LOOP_SIZE", "length that makes rotations comparable to translations", (), "m"),
     size_name="LOOP_PARS", prefix="LOOP_", written="compile.loop_tables", read="sweeps.closures")
 
@@ -530,7 +530,7 @@ MOTION = Record(
     "motion", "tables", "a prescribed function of time; its terms follow",
     Field("MOTION_ORIGIN", "the time that counts as 0", (), "s"),
     Field("MOTION_OFFSET", "the position that is added", (), "rad or m"),
-    size_name="MOTION_HEAD", prefix="MOTION_", written="compile.hold_tables, assemble", read="sweeps.held")
+    size_name="MOTION_HEAD", prefix="MOTION_", written="compile.hold_tables, switching", read="sweeps.held")
 
 # ---- ws -----------------------------------------------------------------------------------------------------------------
 TANK_PARAMETERS = Record(
@@ -607,17 +607,17 @@ IMPLICIT_HEAD = Record(
 
 CLOSURE = Record(
     "closure", "ws", "weights in the equations of loops, and scratch for an angle",
-    Field("CLOSURE_ACCELERATION", "factor of the acceleration of a gap"),
+    Field("CLOSURE_ACCELERATION", "factor of the acceleration of a gap, gravity and elastic forces: 0 in corrections"),
     Field("CLOSURE_SPEED", "factor of its speed"),
     Field("CLOSURE_POSITION", "factor of the gap"),
-    Field("CLOSURE_GAP", "where loops are corrected: minus the largest of the biases"),
+    Field("CLOSURE_GAP", "where loops are corrected: the largest of the biases"),
     Field("CLOSURE_SINE", "scratch"),
     Field("CLOSURE_COSINE", "scratch"),
     size_name="CLOSURE_SIZE", prefix="CLOSURE_", written="sweeps.calls, closures, integrate.compiled.stepping",
     read="sweeps.closures, modes, derivative, tree_motion")
 
-FRONT_LINES = Record(
-    "front", "ws", "of c columns: c lines of L, then these, c numbers each",
+FRONT_NUMBERS = Record(
+    "front", "ws", "of c columns: c rows of L, then these, c numbers each",
     Field("FRONT_K", "components of K", (6,)),
     Field("FRONT_BIAS", "k"),
     Field("FRONT_LAMBDA", "multipliers"),
@@ -677,8 +677,9 @@ CLOUD_RECORD = Record(
     "cloud", "ws", "sums of the bodies of a cloud, and the hinge that carries it",
     Field("CLOUD_SUMS", "S, h, m", (10,)),
     Field("CLOUD_WRENCH", "that it demands", (6,), "N m, N"),
-    Field("CLOUD_COLUMN", "U of its hinge", (6,)),
-    Field("CLOUD_X", "X of its hinge", (6,)),
+    Field("CLOUD_U", "U of its hinge: motion at the base's origin O", (6,)),
+    Field("CLOUD_U_G", "the same at the mass center G of the whole", (6,)),
+    Field("CLOUD_X", "X of its hinge, about G", (6,)),
     size_name="CLOUD_STORE", prefix="CLOUD_", written="sweeps.cloud", read="sweeps.cloud")
 
 CLOUD_MOTION = Record(
@@ -703,7 +704,7 @@ DENSE_METHOD = Blocks(
 CLOUD_METHOD = Blocks(
     "cloud method", "ws", "from WS_MASS on, for clouds of unknown hinges, and bodies from the base on",
     lambda at, clouds, bodies: cloud_method(at, clouds, bodies, CLOUD_JOINT.size, CLOUD_RECORD.size,
-                                            CLOUD_RECORD.starts["column"], CLOUD_MOTION.size),
+                                            CLOUD_RECORD.starts["u"], CLOUD_MOTION.size),
     Block("joint", "of the base"),
     Block("clouds", "the base's, then those of unknown hinges"),
     Block("equations", "of the unknown hinges: matrix, right side"),

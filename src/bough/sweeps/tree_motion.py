@@ -92,7 +92,7 @@ def compute_sines(lane, plan, ws):
 
 @loops_only(otherwise=lambda lane, plan, pars, ws: scale(-1.0, read3(pars, f.GRAVITY)))
 def base_acceleration(lane, plan, pars, ws):
-    """Acceleration of the ground: minus gravity; zero during loop corrections, which involve no dynamics."""
+    """Acceleration of the ground: minus gravity; zero where loops are corrected: see CLOSURE_ACCELERATION in `sweeps.records`."""
     return scale(-load(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_ACCELERATION), read3(pars, f.GRAVITY))
 
 

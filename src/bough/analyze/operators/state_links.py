@@ -59,7 +59,7 @@ class Links:
     """The links of a state, inner before outer, and the forces along v that the model itself applies."""
     links: tuple[Link, ...]
     applied: Floats                 # (nv,) springs, dampers, torques of the description
-    parts: Partition                    # that they were made of
+    tree: Partition                    # that they were made of
 
     @property
     def slices(self) -> list[slice]:
@@ -69,7 +69,7 @@ class Links:
 
 def links_of(model: CompiledModel, batch: Batch) -> Links:
     """The links at one state of a tree (loops are open), from the compiled sweeps."""
-    hinges = batch.tables.parts.hinges[1:]
+    hinges = batch.tables.tree.hinges[1:]
     out = np.zeros((1, sum(map(length, hinges)) + model.nv))
     model.call(calls.links, batch, out)
     links, remainders, at = list[Link](), list[Floats](), 0
@@ -82,7 +82,7 @@ def links_of(model: CompiledModel, batch: Batch) -> Links:
         links.append(replace(link, a=a, b=link.b - link.M @ remainder))
         remainders.append(remainder)
         at += len(row)
-    return Links(tuple(links), out[0, at:], batch.tables.parts)
+    return Links(tuple(links), out[0, at:], batch.tables.tree)
 
 
 def length(hinge: Hinge) -> int:
@@ -328,7 +328,7 @@ def point_forces(model: CompiledModel, links: Links, space: Space, points: Seque
     steps, names, slices = list[tuple[Place, Place, Floats]](), [], links.slices
     for i, point in enumerate(points):
         body, node, place = checked(model, point)
-        attachment = links.parts.attachments[body] if node is None else links.parts.attachment(body, node)
+        attachment = links.tree.attachments[body] if node is None else links.tree.attachment(body, node)
         names.append(str(point))
         if attachment.hinge:
             link = links.links[attachment.hinge - 1]

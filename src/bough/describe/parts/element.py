@@ -80,7 +80,7 @@ class Motion(Protocol):
 
 BODY_LOAD = {                                               # of an element that acts on one body
     "element_force": Recorded(("element", "component"), "N m, N",
-                              "moment and force on the body, at a restoring's point or a floating body's origin, world axes",
+                              "moment and force on the body, at the point of the element (buoyancy: the body's origin), world axes",
                               "world axes"),
     "element_limit": Recorded(("element",), "", "0 where the law of the element holds, else what is beyond it", limit=True),
 }

@@ -2,7 +2,7 @@
 
     method     of the dynamics
     sweep_table, plan, pars, tables   the compiled model
-    stepper    tableau | table of compiled laws | scratch of doubles for them | start of `work` in ws
+    stepper    tableau | table of compiled laws | scratch of doubles for them | where x0 is in ws: see `stepping`
     rows       x       (batch, nx)           state, in and out
                u       (batch, nu)           controls, constant during the call (unless set by a compiled law)
                out     (batch, samples*nx)   recorded states
@@ -21,9 +21,9 @@ from functools import partial
 
 import numpy as np
 
-from bough.integrate.compiled.stepping import (HEADER, INSIDE, LAST_IS_FIRST, POWER, ahead_at, begin_stage, combine, controls_at,
-                                               copy, end_implicit, evaluate_law, evaluate_rates, first_not_finite, normalize,
-                                               saved_at, set_time, stages_of, steered_by, take_step)
+from bough.integrate.compiled.stepping import (HEADER, INSIDE, LAST_IS_FIRST, POWER, TABLEAU, X0, ahead_at, begin_stage, combine,
+                                               controls_at, copy, end_implicit, error_entries, evaluate_rates, first_not_finite,
+                                               normalize, saved_at, set_time, stages_of, take_step, update_controls)
 from bough import sweeps
 from bough.kernels.jit import kernel, leaf
 from bough.kernels.lanes import (align_stack, get_lane, implicit_lanes_of, lanes_of, load, parameters_of, pointer_to, put_lane,
@@ -70,14 +70,14 @@ def event_value(lane, watch, i, x, ws):
 
 @leaf
 def event_crossed(lane, plan, stepper, rows, t, h, ws):
-    """Whether any watcher crosses zero in the step from work to x; if so, go back to its start."""
+    """Whether any watcher crosses zero in the step from x0 to x; if so, go back to its start."""
     watch, passed = rows[5], rows[6]
-    x, work = read(plan, f.WS_X), stepper[3]
+    x, x0 = read(plan, f.WS_X), stepper[X0]
     for i in range(watch.shape[0]):
-        before, after, direction = event_value(lane, watch, i, work, ws), event_value(lane, watch, i, x, ws), watch[i, DIRECTION]
+        before, after, direction = event_value(lane, watch, i, x0, ws), event_value(lane, watch, i, x, ws), watch[i, DIRECTION]
         if (direction >= 0.0 and before < 0.0 <= after) or (direction <= 0.0 and before > 0.0 >= after):
             passed[PASSED_AT], passed[PASSED_STEP] = t, h
-            copy(lane, ws, x, work, read(plan, f.N_X))
+            copy(lane, ws, x, x0, read(plan, f.N_X))
             return True
     return False
 
@@ -88,7 +88,7 @@ def record(lane, model, stepper, rows, group, sample, t, ws):
     """Record the state and the current controls as a sample."""
     plan, _, _ = model
     set_time(lane, plan, stepper, ws, t, t)
-    evaluate_law(lane, model, stepper, ws)
+    update_controls(lane, model, stepper, ws)
     nx, nu = read(plan, f.N_X), read(plan, f.N_U)
     store_rows(lane, rows[2], group, sample*nx, ws, read(plan, f.WS_X), nx)
     store_rows(lane, rows[3], group, sample*nu, ws, controls_at(plan, stepper), nu)
@@ -156,17 +156,17 @@ def load_first(lane, plan, stepper, carry, group, ws):
         row = min(group*width + i, carry.shape[0] - 1)
         known = min(known, int(carry[row, KNOWN]))
         for j in range(nx):
-            put_lane(lane, ws, stepper[3] + nx + j, i, carry[row, CARRY + j])
+            put_lane(lane, ws, stepper[X0] + nx + j, i, carry[row, CARRY + j])
     return known
 
 
 @leaf
 def pass_on_first(lane, plan, stepper, carry, ws):
     """After a step: its last stage is the first of the next one, if the method allows; returns 1 if so."""
-    if carry is None or not stepper[0][LAST_IS_FIRST]:
+    if carry is None or not stepper[TABLEAU][LAST_IS_FIRST]:
         return 0
-    nx, work = read(plan, f.N_X), stepper[3]
-    copy(lane, ws, work + nx, work + stages_of(stepper[0])*nx, nx)
+    nx, x0 = read(plan, f.N_X), stepper[X0]
+    copy(lane, ws, x0 + nx, x0 + stages_of(stepper[TABLEAU])*nx, nx)
     return 1
 
 
@@ -179,7 +179,7 @@ def store_first(lane, plan, stepper, carry, group, known, ws):
             row = group*width + i
             carry[row, KNOWN] = known
             for j in range(nx):
-                carry[row, CARRY + j] = get_lane(lane, ws, stepper[3] + nx + j, i)
+                carry[row, CARRY + j] = get_lane(lane, ws, stepper[X0] + nx + j, i)
 
 
 @kernel
@@ -212,7 +212,7 @@ def take_fixed_steps(lane, model, stepper, grid, samples, carry, rows, ws, metho
             origin, h = grid[row, ORIGIN], grid[row, LENGTH]
             for i in range(int(grid[row, BEGIN]), int(grid[row, STOP])):
                 t, end = origin + i*h, origin + (i + 1)*h
-                copy(lane, ws, stepper[3], read(plan, f.WS_X), nx)
+                copy(lane, ws, stepper[X0], read(plan, f.WS_X), nx)
                 take_step(lane, one, stepper, ws, t, h, known, method)
                 if event_crossed(lane, plan, stepper, rows, t, h, ws):
                     running = 0
@@ -222,7 +222,7 @@ def take_fixed_steps(lane, model, stepper, grid, samples, carry, rows, ws, metho
                     break
                 sample = record_inside(lane, one, stepper, samples, sample, rows, group, t, h, end, min(end, clock[SHOW]), ws)
                 if end > clock[SHOW] + SAME*abs(end):
-                    copy(lane, ws, read(plan, f.WS_X), stepper[3], nx)
+                    copy(lane, ws, read(plan, f.WS_X), stepper[X0], nx)
                     running = 0
                     break
                 clock[REACHED], known = max(clock[REACHED], end), pass_on_first(lane, plan, stepper, carry, ws)
@@ -239,15 +239,15 @@ def take_fixed_steps(lane, model, stepper, grid, samples, carry, rows, ws, metho
 # ---- adaptive steps ---------------------------------------------------------------------------------------------
 @leaf
 def error_norm(lane, plan, stepper, ws, h, limits):
-    """Root mean square of the error estimate over atol + rtol |x| [B 8]; x is the end of the step, work its start."""
-    tableau, _, _, work = stepper
-    s, nx, x, n = stages_of(tableau), read(plan, f.N_X), read(plan, f.WS_X), steered_by(plan, stepper)
+    """Root mean square of the error estimate over atol + rtol |x| [B 8]; x is the end of the step, x0 its start."""
+    tableau, _, _, x0 = stepper
+    s, nx, x, n = stages_of(tableau), read(plan, f.N_X), read(plan, f.WS_X), error_entries(plan, stepper)
     weights, total = HEADER + 2*s + s*s, 0.0
     for i in range(n):
         error = 0.0
         for j in range(s):
-            error += tableau[weights + j]*load(lane, ws, work + (j + 1)*nx + i)
-        size = max(abs(load(lane, ws, work + i)), abs(load(lane, ws, x + i)))
+            error += tableau[weights + j]*load(lane, ws, x0 + (j + 1)*nx + i)
+        size = max(abs(load(lane, ws, x0 + i)), abs(load(lane, ws, x + i)))
         ratio = h*error/(limits[ATOL] + limits[RTOL]*size)
         total += ratio*ratio
     return np.sqrt(total/n)
@@ -266,7 +266,7 @@ def resize(h, step, error, last, growth, power):
 def find_first_step(lane, model, stepper, ws, t, limits, method):
     """A first step that changes x by a hundredth of its magnitude, judged by its rate [B 8], which is the first stage."""
     plan, _, _ = model
-    n, x, first = steered_by(plan, stepper), read(plan, f.WS_X), stepper[3] + read(plan, f.N_X)
+    n, x, first = error_entries(plan, stepper), read(plan, f.WS_X), stepper[X0] + read(plan, f.N_X)
     begin_stage(lane, model, stepper, ws, t, 1e-6, 0)
     evaluate_rates(lane, model, stepper, ws, method, 0)
     end_implicit(lane, model, stepper, ws, 1e-6, 0)
@@ -283,10 +283,10 @@ def find_first_step(lane, model, stepper, ws, t, limits, method):
 @leaf
 def load_carry(lane, plan, stepper, carry, row, ws):
     """Load the start of the next step, and its first stage if it is known."""
-    nx, work = read(plan, f.N_X), stepper[3]
+    nx, x0 = read(plan, f.N_X), stepper[X0]
     for i in range(nx):
-        store(lane, ws, work + i, load(lane, ws, read(plan, f.WS_X) + i))
-        put_lane(lane, ws, work + nx + i, 0, carry[row, CARRY + i])
+        store(lane, ws, x0 + i, load(lane, ws, read(plan, f.WS_X) + i))
+        put_lane(lane, ws, x0 + nx + i, 0, carry[row, CARRY + i])
 
 
 @kernel
@@ -308,8 +308,8 @@ def adaptive_implicit_steps(sweep_table, plan, pars, tables, stepper, samples, l
 @leaf
 def take_adaptive_steps(lane, model, stepper, samples, limits, carry, rows, ws, method):
     plan, pars, tables = model
-    stop, show, nx, work = limits[STOP_TIME], limits[SHOW_TIME], read(plan, f.N_X), stepper[3]
-    x, failed, first = rows[0], rows[4], work + nx
+    stop, show, nx, x0 = limits[STOP_TIME], limits[SHOW_TIME], read(plan, f.N_X), stepper[X0]
+    x, failed, first = rows[0], rows[4], x0 + nx
     for row in range(x.shape[0]):
         if not np.isnan(failed[row, 0]):
             continue
@@ -333,21 +333,21 @@ def take_adaptive_steps(lane, model, stepper, samples, limits, carry, rows, ws, 
                 carry[row, NEXT] = record_inside(lane, one, stepper, samples, int(carry[row, NEXT]), rows, row, t, h, end,
                                                  min(end, show), ws)
                 if end > show:
-                    copy(lane, ws, read(plan, f.WS_X), work, nx)
+                    copy(lane, ws, read(plan, f.WS_X), x0, nx)
                     break
-                copy(lane, ws, work, read(plan, f.WS_X), nx)
+                copy(lane, ws, x0, read(plan, f.WS_X), nx)
                 carry[row, KNOWN] = pass_on_first(lane, plan, stepper, carry, ws)
                 carry[row, TAKEN] += 1
                 t = end
             else:
                 carry[row, REFUSED] += 1
             carry[row, STEP], carry[row, GROWTH] = resize(h, wanted, error, last, carry[row, GROWTH],
-                                                         stepper[0][POWER])
+                                                          stepper[TABLEAU][POWER])
             if error < 1.0 and carry[row, AFTER_JUMP] == 0.0 and carry[row, STEP] < 0.99*TENFOLD*h:
                 carry[row, AFTER_JUMP] = carry[row, STEP]
             if not carry[row, STEP] > 1e-14*max(abs(t), 1e-3):
                 failed[row, 0], failed[row, 1] = t, -1.0
-                copy(lane, ws, read(plan, f.WS_X), work, nx)
+                copy(lane, ws, read(plan, f.WS_X), x0, nx)
                 break
         carry[row, TIME] = t
         for i in range(nx):
@@ -366,7 +366,7 @@ def rates(sweep_table, plan, pars, tables, stepper, t, x, u, out, u_out, ws):
     store(lane, ws, ahead_at(plan, stepper), 0.0)
     set_time(lane, plan, stepper, ws, t[0], t[1])
     one = plan, parameters_of(pars, 0), tables
-    evaluate_law(lane, one, stepper, ws)
+    update_controls(lane, one, stepper, ws)
     copy(lane, ws, read(plan, f.WS_U), controls_at(plan, stepper), read(plan, f.N_U))
     evaluate_rates(lane, one, stepper, ws, ORDER_N, 0)
     store_rows(lane, out, 0, 0, ws, read(plan, f.WS_XDOT), read(plan, f.N_X))

@@ -1,4 +1,6 @@
-"""Integration methods as data: Butcher tableaus in one flat array.
+"""A step: a Runge-Kutta method, explicit or additive, from its tableau [B 6] [B 30], then the closing of loops.
+
+A tableau is one flat array (`integrate.methods` has those of all methods):
 
 header (8)   stages, 1 if the positions take the new speeds (Euler-Cromer), how often at most loops are closed after a
              step, 1 if the last of that closes their speeds, the power of the error by which adaptive steps change, 1 if the
@@ -15,13 +17,10 @@ Closing loops after a step: positions, then speeds, moved back by the least kine
 
 Each is the dynamics of the system at rest without loads, so the sweeps that find accelerations find these changes too.
 
-`take_step` takes one step of a Runge-Kutta method, explicit or additive, from its tableau [B 6] [B 30].
-
-stepper   tableau | table of compiled laws | scratch of doubles for them | where `work` starts in ws
-work      x at the start of the step | k of each stage | controls | a saved state | by how much the state's own time is ahead
+stepper   tableau | table of compiled laws | scratch of doubles for them | where x0 is in ws
+from x0    x at the start of the step | k of each stage | controls | a saved state | by how much the state's own time is ahead
 """
 
-import numpy as np
 from bough import sweeps
 from bough.integrate.compiled.callback import COMPUTED, N_LAWS, WORK, evaluate_laws
 from bough.kernels.jit import leaf, routine
@@ -35,56 +34,10 @@ from bough.sweeps.tree_motion import scatter_rates
 
 HEADER = 8
 STAGES, CROMER, CORRECTIONS, SPEEDS, POWER, LAST_IS_FIRST = range(6)
+TABLEAU, LAW_TABLE, SCRATCH, X0 = range(4)                                                 # of a stepper
 
 
-def square(rows, s) -> np.ndarray:
-    """Rows of a lower triangle as a matrix."""
-    full = np.zeros((s, s))
-    for i, row in enumerate(rows):
-        full[i, :len(row)] = row
-    return full
-
-
-def tableau(c, a, b, *, cromer=False, e=None, p=None, implicit=(), power=0.2, last_is_first=False) -> np.ndarray:
-    s = len(c)
-    header = np.zeros(HEADER)
-    header[STAGES], header[CROMER], header[POWER], header[LAST_IS_FIRST] = s, cromer, power, last_is_first
-    e, p = np.zeros(s) if e is None else e, np.outer(b, [1, 0, 0, 0]) if p is None else p        # without p, straight
-    return np.concatenate([header, c, square(a, s).ravel(), b, e, np.ravel(p), square(implicit, s).ravel()]).astype(float)
-
-
-def coefficients(tableau) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """a, b and the implicit triangle i of a method."""
-    s = int(tableau[STAGES])
-    ends = HEADER + np.cumsum([s, s*s, s, 5*s])
-    _, a, b, _, i = np.split(tableau, ends)
-    return a.reshape(s, s), b, i.reshape(s, s)
-
-
-def euler_cromer() -> np.ndarray:
-    """v += h a, then q += h v': first order, symplectic for position-dependent forces."""
-    return tableau([0.0], [[]], [1.0], cromer=True)
-
-
-def rk4() -> np.ndarray:
-    """The classical method; between the ends of a step its one cubic of third order, so that samples keep the order of the run."""
-    return tableau([0.0, 0.5, 0.5, 1.0], [[], [0.5], [0.0, 0.5], [0.0, 0.0, 1.0]], [1/6, 1/3, 1/3, 1/6],
-                   p=[[1, -3/2, 2/3, 0], [0, 1, -2/3, 0], [0, 1, -2/3, 0], [0, -1/2, 2/3, 0]])
-
-
-def dopri5() -> np.ndarray:
-    """Dormand and Prince's 5(4) with a fourth-order interpolant; the coefficients are SciPy's."""
-    from scipy.integrate import RK45
-    a = np.zeros((7, 7))
-    a[:6, :5], a[6, :6] = RK45.A, RK45.B
-    return tableau([*RK45.C, 1.0], a, [*RK45.B, 0.0], e=RK45.E, p=RK45.P, last_is_first=True)
-
-
-FIXED = {"euler-cromer": euler_cromer, "rk4": rk4}
-ADAPTIVE = {"dopri5": dopri5}
-
-
-# ---- stepping --------------------------------------------------------------------------------------------------------------
+# ---- closing loops ---------------------------------------------------------------------------------------------------------
 LAST_GAP = 1e-8                  # m: after a correction from a smaller gap, Newton's next gap is of the order of its square/size
 LAST_GAP_OF_POSITIONS = 1e-6     # m: the same for methods that correct speeds only in the next step, which corrects positions too
 
@@ -112,10 +65,10 @@ def begin_correction(lane, plan, ws, saved, speeds):
     return saved - x
 
 
-@loops_only(otherwise=lambda lane, plan, ws, saved, speeds, enough, open_: open_)
-def end_correction(lane, plan, ws, saved, speeds, enough, open_):
-    """Add the correction to the state; positions change in the lanes where `open_` is positive.  Returns 1 in the lanes that may
-    still be open: those whose gap before it was not small enough."""
+@loops_only(otherwise=lambda lane, plan, ws, saved, speeds, last_gap, may_be_open: may_be_open)
+def end_correction(lane, plan, ws, saved, speeds, last_gap, may_be_open):
+    """Add the correction to the state; positions change in the lanes that may be open (1, else 0).  Returns those that may still
+    be: those whose gap before it was above `last_gap`."""
     nq, x, change = read(plan, f.NQ), read(plan, f.WS_X), read(plan, f.WS_XDOT) + read(plan, f.NQ)
     for i in range(read(plan, f.NV)):
         store(lane, ws, x + nq + i, load(lane, ws, change + i))
@@ -123,20 +76,20 @@ def end_correction(lane, plan, ws, saved, speeds, enough, open_):
         for i in range(read(plan, f.NV)):
             accumulate(lane, ws, x + nq + i, load(lane, ws, saved + nq + i))
         normalize(lane, plan, ws)
-        return open_
+        return may_be_open
     scatter_rates(lane, plan, ws)
     for i in range(nq):
         accumulate(lane, ws, x + i, load(lane, ws, read(plan, f.WS_XDOT) + i))
     normalize(lane, plan, ws)
     for i in range(nq):
-        store(lane, ws, x + i, where_positive(open_, load(lane, ws, x + i), load(lane, ws, saved + i)))
+        store(lane, ws, x + i, where_positive(may_be_open, load(lane, ws, x + i), load(lane, ws, saved + i)))
     for i in range(nq, read(plan, f.N_X)):
         store(lane, ws, x + i, load(lane, ws, saved + i))
-    gap = -load(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_GAP)
-    return where_positive(enough - gap, zero(lane), open_)
+    gap = load(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_GAP)
+    return where_positive(last_gap - gap, zero(lane), may_be_open)
 
 
-# ---- stepping --------------------------------------------------------------------------------------------------------------
+# ---- the step --------------------------------------------------------------------------------------------------------------
 INSIDE = 1e-9            # a stage at the end of a step looks up time tables this share of the step before it
 
 
@@ -148,7 +101,7 @@ def stages_of(tableau):
 @leaf
 def controls_at(plan, stepper):
     """Position of the controls: after x and the stages."""
-    return stepper[3] + (stages_of(stepper[0]) + 1)*read(plan, f.N_X)
+    return stepper[X0] + (stages_of(stepper[TABLEAU]) + 1)*read(plan, f.N_X)
 
 
 @leaf
@@ -181,12 +134,12 @@ def add_scaled(lane, ws, x, w, k, n):
 @leaf
 def combine(lane, plan, stepper, ws, weights, first, h, s):
     """x = x0 + h sum_j w_j k_j over the first s stages, w_j = weights[first + j]."""
-    nx, x, work = read(plan, f.N_X), read(plan, f.WS_X), stepper[3]
-    copy(lane, ws, x, work, nx)
+    nx, x, x0 = read(plan, f.N_X), read(plan, f.WS_X), stepper[X0]
+    copy(lane, ws, x, x0, nx)
     for j in range(s):
         w = h*weights[first + j]
         if w != 0.0:
-            add_scaled(lane, ws, x, w, work + (j + 1)*nx, nx)
+            add_scaled(lane, ws, x, w, x0 + (j + 1)*nx, nx)
 
 
 @leaf
@@ -197,14 +150,14 @@ def set_time(lane, plan, stepper, ws, t, inside):
 
 
 @leaf
-def evaluate_law(lane, model, stepper, ws):
+def update_controls(lane, model, stepper, ws):
     """Controls from compiled laws, if there are any, at the time and state in ws."""
-    if stepper[1][N_LAWS]:
-        ask_laws(lane, model, stepper, ws)
+    if stepper[LAW_TABLE][N_LAWS]:
+        evaluate_outputs_and_laws(lane, model, stepper, ws)
 
 
 @routine
-def ask_laws(lane, model, stepper, ws):
+def evaluate_outputs_and_laws(lane, model, stepper, ws):
     noinline()
     plan, pars, tables = model
     _, laws, scratch, _ = stepper
@@ -219,11 +172,11 @@ def ask_laws(lane, model, stepper, ws):
 def begin_stage(lane, model, stepper, ws, t, h, stage):
     """Time, state and controls of a stage."""
     plan, _, _ = model
-    tableau, s = stepper[0], stages_of(stepper[0])
+    tableau, s = stepper[TABLEAU], stages_of(stepper[TABLEAU])
     c = tableau[HEADER + stage]
     combine(lane, plan, stepper, ws, tableau, HEADER + s + stage*s, h, stage)
     set_time(lane, plan, stepper, ws, t + c*h, t + min(max(c, INSIDE), 1.0 - INSIDE)*h)
-    evaluate_law(lane, model, stepper, ws)
+    update_controls(lane, model, stepper, ws)
     copy(lane, ws, read(plan, f.WS_U), controls_at(plan, stepper), read(plan, f.N_U))
     begin_implicit(lane, plan, stepper, ws, h, stage)
 
@@ -231,15 +184,15 @@ def begin_stage(lane, model, stepper, ws, t, h, stage):
 @implicit_only
 def begin_implicit(lane, plan, stepper, ws, h, stage):
     """q^ and v^ of a stage: where springs and modes are evaluated, without the unknown acceleration [B 30]."""
-    tableau, s, nx, work = stepper[0], stages_of(stepper[0]), read(plan, f.N_X), stepper[3]
+    (tableau, _, _, x0), s, nx = stepper, stages_of(stepper[TABLEAU]), read(plan, f.N_X)
     row, to, n, head = implicit_row(s, stage), implicit_state(plan), read(plan, f.NQ) + read(plan, f.NV), read(plan, f.WS_IMPLICIT)
     g = h*tableau[row + stage]
     store(lane, ws, head + f.IMPLICIT_RATE, zero(lane) + g)
     store(lane, ws, head + f.IMPLICIT_PLACE, zero(lane) + g*g)
     for i in range(n):
-        value = load(lane, ws, work + i)
+        value = load(lane, ws, x0 + i)
         for j in range(stage):
-            value = value + (h*tableau[row + j])*load(lane, ws, work + (j + 1)*nx + i)
+            value = value + (h*tableau[row + j])*load(lane, ws, x0 + (j + 1)*nx + i)
         store(lane, ws, to + i, value)
 
 
@@ -262,15 +215,15 @@ def implicit_row(s, stage):
 def end_implicit(lane, model, stepper, ws, h, stage):
     """q' from the speeds at the end of the stage: q' = N(q) (v^ + g a) [B 30]."""
     plan, pars, _ = model
-    tableau, s, nq = stepper[0], stages_of(stepper[0]), read(plan, f.NQ)
+    tableau, s, nq = stepper[TABLEAU], stages_of(stepper[TABLEAU]), read(plan, f.NQ)
     g, v, x, vdot = h*tableau[implicit_row(s, stage) + stage], implicit_state(plan) + nq, read(plan, f.WS_X), read(plan, f.WS_XDOT)
     for i in range(read(plan, f.NV)):
         store(lane, ws, x + nq + i, load(lane, ws, v + i) + g*load(lane, ws, vdot + nq + i))
-    move(lane, plan, pars, ws)
+    coordinate_rates(lane, plan, pars, ws)
 
 
 @leaf
-def move(lane, plan, pars, ws):
+def coordinate_rates(lane, plan, pars, ws):
     """q' from the speeds in the state; in orbit relative to the mass center."""
     scatter_rates(lane, plan, ws)
     if read(plan, f.IN_ORBIT):
@@ -281,37 +234,37 @@ def move(lane, plan, pars, ws):
 def evaluate_rates(lane, model, stepper, ws, method, offset):
     """x' of a stage, including the power of the inputs if recorded; when loops are corrected, see derivative for `offset`."""
     plan, pars, tables = model
-    work = stepper[1][WORK]
+    work = stepper[LAW_TABLE][WORK]                                         # entry of x with the work of the inputs
     derivative(lane, plan, pars, tables, ws, method, offset)
     if work != 0 and offset == 0:
         sweeps.power.fill_input_power(lane, plan, pars, ws, controls_at(plan, stepper), read(plan, f.WS_XDOT) + work)
 
 
 @leaf
-def steered_by(plan, stepper):
-    """Number of entries of x that control adaptive steps: all but the work of the inputs, recorded or not."""
-    return read(plan, f.N_X) - (stepper[1][WORK] != 0)
+def error_entries(plan, stepper):
+    """Number of entries of x whose errors control adaptive steps: all but the work of the inputs, recorded or not."""
+    return read(plan, f.N_X) - (stepper[LAW_TABLE][WORK] != 0)
 
 
 @leaf
 def take_step(lane, model, stepper, ws, t, h, first, method):
-    """x at the end of the step, where loops are closed again; x0 is in work, k of the stages before `first` is there already.
+    """x at the end of the step, where loops are closed again; x0 and k of the stages before `first` are there already.
 
     Stages and corrections take turns at one derivative: it is compiled once."""
     plan = model[0]
-    tableau, _, _, work = stepper
+    tableau, _, _, x0 = stepper
     s, nx, saved, corrections = stages_of(tableau), read(plan, f.N_X), saved_at(plan, stepper), corrections_of(lane, tableau)
-    open_, enough = zero(lane) + 1.0, LAST_GAP if tableau[SPEEDS] != 0.0 else LAST_GAP_OF_POSITIONS
+    may_be_open, last_gap = zero(lane) + 1.0, LAST_GAP if tableau[SPEEDS] != 0.0 else LAST_GAP_OF_POSITIONS
     for stage in range(first, s + corrections + (read(plan, f.N_STUCK) > 0)):
         speeds, offset = tableau[SPEEDS] != 0.0 and stage == s + corrections - 1, 0
         if stage < s:
             begin_stage(lane, model, stepper, ws, t, h, stage)
         elif stage == s + corrections:                                      # what friction holds at the end, for events
             set_time(lane, plan, stepper, ws, t + h, t + (1.0 - INSIDE)*h)
-            evaluate_law(lane, model, stepper, ws)
+            update_controls(lane, model, stepper, ws)
             copy(lane, ws, read(plan, f.WS_U), controls_at(plan, stepper), read(plan, f.N_U))
             rest_implicit(lane, plan, ws)
-        elif not speeds and not any_negative(-open_):
+        elif not speeds and not any_negative(-may_be_open):
             continue
         else:
             offset = begin_correction(lane, plan, ws, saved, speeds)
@@ -319,10 +272,10 @@ def take_step(lane, model, stepper, ws, t, h, first, method):
         if stage == s + corrections:
             break
         if stage >= s:
-            open_ = end_correction(lane, plan, ws, saved, speeds, enough, open_)
+            may_be_open = end_correction(lane, plan, ws, saved, speeds, last_gap, may_be_open)
             continue
         end_implicit(lane, model, stepper, ws, h, stage)
-        copy(lane, ws, work + (stage + 1)*nx, read(plan, f.WS_XDOT), nx)
+        copy(lane, ws, x0 + (stage + 1)*nx, read(plan, f.WS_XDOT), nx)
         if stage == s - 1:
             finish_step(lane, model, stepper, ws, t, h)
 
@@ -331,22 +284,22 @@ def take_step(lane, model, stepper, ws, t, h, first, method):
 def finish_step(lane, model, stepper, ws, t, h):
     """x at the end of the step, with unit quaternions and prescribed coordinates."""
     plan, pars, tables = model
-    tableau, _, _, work = stepper
+    tableau, _, _, x0 = stepper
     s = stages_of(tableau)
     combine(lane, plan, stepper, ws, tableau, HEADER + s + s*s, h, s)
     if tableau[CROMER]:
-        move_with_new_speeds(lane, plan, pars, ws, work, h)
+        move_with_new_speeds(lane, plan, pars, ws, x0, h)
     normalize(lane, plan, ws)
     set_time(lane, plan, stepper, ws, t + h, t + (1.0 - INSIDE)*h)
     sweeps.held.apply_prescribed_motion(lane, plan, tables, ws, True)
 
 
 @leaf
-def move_with_new_speeds(lane, plan, pars, ws, work, h):
+def move_with_new_speeds(lane, plan, pars, ws, x0, h):
     """Euler-Cromer: q = q0 + h q'(q0, new v), and the orbit's position with its new velocity [B 7]; k of the stage is such, too."""
-    nq, x, k = read(plan, f.NQ), read(plan, f.WS_X), work + read(plan, f.N_X)
-    copy(lane, ws, x, work, nq)
-    move(lane, plan, pars, ws)
+    nq, x, k = read(plan, f.NQ), read(plan, f.WS_X), x0 + read(plan, f.N_X)
+    copy(lane, ws, x, x0, nq)
+    coordinate_rates(lane, plan, pars, ws)
     copy(lane, ws, k, read(plan, f.WS_XDOT), nq)
     for i in range(nq):
         accumulate(lane, ws, x + i, scale(h, load(lane, ws, k + i)))
@@ -355,7 +308,7 @@ def move_with_new_speeds(lane, plan, pars, ws, work, h):
         copy(lane, ws, k + R, x + R + 3, 3)
         accumulate(lane, ws, k + R, load3(lane, ws, read(plan, f.WS_MEAN) + 3))
         for i in range(R, R + 3):
-            store(lane, ws, x + i, load(lane, ws, work + i) + scale(h, load(lane, ws, k + i)))
+            store(lane, ws, x + i, load(lane, ws, x0 + i) + scale(h, load(lane, ws, k + i)))
 
 
 @routine

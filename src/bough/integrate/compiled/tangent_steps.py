@@ -1,6 +1,7 @@
 """Steps and rates on duals: a run and its derivatives along directions of initial state, controls and parameters."""
 from bough.integrate.compiled.loops import record, record_inside
-from bough.integrate.compiled.stepping import ahead_at, controls_at, copy, evaluate_law, evaluate_rates, set_time, take_step
+from bough.integrate.compiled.stepping import (X0, ahead_at, controls_at, copy, evaluate_rates, set_time, take_step,
+                                               update_controls)
 from bough.kernels.jit import kernel
 from bough.kernels.lanes import align_stack, lanes_of, parameters_of, pointer_to, read, store, zero
 from bough.sweeps import fields as f
@@ -25,7 +26,7 @@ def step_tangents(sweep_table, plan, pars, tables, stepper, steps, samples, x, u
         record(lane, one, stepper, rows, group, 0, samples[0], ws)
         for i in range(steps.shape[0]):
             t, h = steps[i, START], steps[i, LENGTH]
-            copy(lane, ws, stepper[3], at, nx)
+            copy(lane, ws, stepper[X0], at, nx)
             take_step(lane, one, stepper, ws, t, h, 0, ORDER_N)
             sample = record_inside(lane, one, stepper, samples, sample, rows, group, t, h, t + h, t + h, ws)
 
@@ -42,7 +43,7 @@ def rate_tangents(sweep_table, plan, pars, tables, stepper, t, x, u, out, ws):
         load_rows(lane, u, group, ws, controls, n_u)
         store(lane, ws, ahead_at(plan, stepper), zero(lane))
         set_time(lane, plan, stepper, ws, t[0], t[1])
-        evaluate_law(lane, one, stepper, ws)
+        update_controls(lane, one, stepper, ws)
         copy(lane, ws, read(plan, f.WS_U), controls, n_u)
         evaluate_rates(lane, one, stepper, ws, ORDER_N, 0)
         store_rows(lane, out, group, 0, ws, read(plan, f.WS_XDOT), read(plan, f.N_X))
