@@ -8,10 +8,9 @@ from bough.flex import beam
 from bough.flex.beams import beam_grid, second_order_displacements, sections
 from bough.flex.solids import box, solid_model
 from tests.support.rods import integrate_rod
-from tests.support.tolerance import printed, truncated
+from tests.support.tolerance import MODES, printed, truncated
 
 FLAP = {2.0: 4.1373, 6.0: 7.3604, 12.0: 13.1702}  # Wright et al. 1982, hub radius zero
-MODES = 2  # order at which a frequency or load converges at least when the number of modes is doubled
 
 
 def spinning_frequencies(body, omega):

@@ -7,7 +7,7 @@ from bough.integrate import integrate
 from bough.integrate.methods import IMPLICIT_FIXED, imex2, imex4
 from bough.integrate.step_safety import growth
 from tests.support.closed_loops import gaps
-from tests.support.stepped import four_bar
+from tests.support.resumed import four_bar
 from tests.support.tolerance import CANCELLING, CLOSED, STEPPED, adaptive, refined
 
 ORDER = {"imex2": 2, "imex4": 4}

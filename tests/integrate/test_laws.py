@@ -6,7 +6,7 @@ from scipy.integrate import solve_ivp
 import bough
 from bough.errors import SimulationError, StateError
 from tests.support.compare import assert_same
-from tests.support.stepped import latched_pendulum
+from tests.support.resumed import latched_pendulum
 from tests.support.tolerance import CANCELLING, PRODUCTS, STEPPED, SWEEP, oscillation
 
 METHODS = {"rk4": ({"dt": 1e-3}, 1e-8), "euler-cromer": ({"dt": 1e-4}, 1e-3), "dopri5": ({}, 1e-8), "imex4": ({"dt": 1e-3}, 1e-8),

@@ -22,7 +22,7 @@ from tests.support.mechanisms import (
     two_bodies as joined,
 )
 from tests.support.peers import peer
-from tests.support.tolerance import CANCELLING, FORMULA, PRODUCTS, SWEEP, differences, rounding
+from tests.support.tolerance import CANCELLING, FORMULA, PRODUCTS, SWEEP, differences, roundings
 
 g = 9.81
 
@@ -315,7 +315,7 @@ def test_jets_are_derivatives():
     before, after = (loop.residual(maximal.places(s, q + t*v + t*t/2*a)).value for t in (-h, h))
     bound = differences(h, rate=10.0)                           # derivatives grow by twice the speeds, of at most 5
     assert now.rate == pytest.approx((after - before)/(2*h), abs=bound)
-    assert now.second == pytest.approx((after - 2*now.value + before)/h**2, abs=bound + rounding(4)/h**2)        # four values
+    assert now.second == pytest.approx((after - 2*now.value + before)/h**2, abs=bound + roundings(4)/h**2)        # four values
 
 
 def test_what_it_does_not_know():
