@@ -94,7 +94,7 @@ def test_white_noise_has_the_variance_of_lyapunov():
     X = solve_continuous_lyapunov(system.A, -system.B @ system.B.T)
     fine = system.spectrum({"rw": 2.0}, np.union1d(found.frequency, np.sqrt(found.frequency[1:]*found.frequency[:-1])))
     coarse, fine = (list(each.rms.values())/np.sqrt(np.diag(system.C @ X @ system.C.T)) for each in (found, fine))
-    np.testing.assert_allclose(fine, 1.0, rtol=0, atol=truncated(coarse, fine, order=2) + ZETA.max()/1000)
+    np.testing.assert_allclose(fine, 1.0, rtol=0, atol=truncated(coarse, fine, order=2) + ZETA.max()/1000)   # see above
     assert found.data.growing_rms.sel(output="angle")[-1] == found.rms["angle"]
 
 
