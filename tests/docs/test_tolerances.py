@@ -1,12 +1,10 @@
-"""Tolerances say why they are what they are: in fewer and fewer places they do not."""
+"""Tolerances say why they are what they are."""
 from tests.support.tolerance_count import File, all_tolerances
 
-WITHOUT = 53               # tolerances without a reason; lower it when they become fewer
 
-
-def test_the_number_of_tolerances_without_a_reason_only_falls():
+def test_each_tolerance_has_a_reason():
     without = [f"{each.file}:{each.line}: {each.text}" for each in all_tolerances() if not each.reason]
-    assert len(without) <= WITHOUT, "a tolerance needs a reason: see docs/develop/testing.md; one of\n" + "\n".join(without)
+    assert not without, "a tolerance needs a reason, see docs/develop/testing.md:\n" + "\n".join(without)
 
 
 def test_what_counts_as_a_reason(tmp_path):

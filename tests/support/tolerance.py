@@ -13,7 +13,7 @@ import numpy as np
 from bough.analyze.loop_constraints import CLOSED  # noqa: F401  1e-12 of a meter or of its size: assembly and projection end there
 from bough.integrate.watchers import SHARE
 
-EPS = np.finfo(float).eps
+EPS = float(np.finfo(float).eps)
 
 
 def roundings(operations, magnified=1.0):
@@ -92,7 +92,7 @@ def truncated(coarse, fine, order=4):
     >>> truncated([7.0], [14.0])
     1.0
     """
-    return np.abs(np.subtract(coarse, fine)).max()/(2**(order - 1) - 1)
+    return float(np.abs(np.subtract(coarse, fine)).max())/(2**(order - 1) - 1)
 
 
 MODES = 2
@@ -130,5 +130,5 @@ def printed(digits):
     return 0.5*10.0**(1 - digits)
 
 
-SINGLE = np.finfo(np.float32).eps/2
+SINGLE = float(np.finfo(np.float32).eps)/2
 """6e-8: a number that was stored in 4 bytes, as in binary glTF buffers and OP2 files of 32-bit words."""
