@@ -5,8 +5,8 @@ these forces do no work in motions that keep the loops closed. Gaps and their ra
 draws the systems, body by body and loop by loop (`tests.support.strategies`).
 
 Tolerances: two results of bough's, rounded each, may be twice as far apart as one is from the truth; torques that are found from
-accelerations and give them back have the rounding of both ways, four times as much. Torques are the least to what solving for them
-leaves, at most 1e-6 of them here.
+accelerations and give them back have the rounding of both ways, four times as much. That torques are the least is told to 1e-6,
+which is far above what solving for them leaves.
 """
 import numpy as np
 import pytest
