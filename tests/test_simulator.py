@@ -11,8 +11,8 @@ import pytest
 import bough
 from bough.errors import SimulationError, StateError
 from bough.results.stream import Parts
-from tests.support.stepped import LAWS, METHODS, OTHERS, SYSTEMS, latched_pendulum, nudge
-from tests.support.tolerance import CANCELLING, PRODUCTS, SWEEP, oscillation, rounding
+from tests.support.resumed import LAWS, METHODS, OTHERS, SYSTEMS, latched_pendulum, nudge
+from tests.support.tolerance import CANCELLING, PRODUCTS, SWEEP, oscillation, roundings
 
 UNTIL, RATE = 1.3, 40.0
 
@@ -174,7 +174,7 @@ def test_reset_starts_anew():
 KILLED = """
 import os, sys
 import bough
-from tests.support.stepped import LAWS, METHODS, SYSTEMS
+from tests.support.resumed import LAWS, METHODS, SYSTEMS
 for system in SYSTEMS:
     for method in METHODS:
         if os.fork() == 0:
@@ -305,7 +305,7 @@ def test_calls_without_samples_between_them_prepare_once(monkeypatch):
     for _ in range(10):
         sim.step(1000)
     assert len(entered) <= 2
-    error = oscillation("rk4", w=1.0, h=1e-3, time=10.0) + rounding(10_000)     # of each step
+    error = oscillation("rk4", w=1.0, h=1e-3, time=10.0) + roundings(10_000)     # of each step
     assert sim.state.q[0] == pytest.approx(np.cos(10.0), rel=0, abs=error)
 
 

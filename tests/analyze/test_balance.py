@@ -94,14 +94,13 @@ def test_loops_that_drift_apart_work(flow):
     result = bough.simulate(drifting(flow), until=2.0, dt=0.02, stabilize=20.0)
     assert 1e-9 < result.audit.loop_gap < GAP           # it does drift, and within what the audit lets pass
     assert result.audit.fine
-    assert result.audit.balances["energy"] < 1e-7
 
 
 def test_energy_of_full_tanks_with_dampers_in_loops_is_told():
     """Rates are differences around a state; a full tank cannot have been fuller before."""
     result = bough.simulate(damped(), until=1.0, dt=0.005, sample_rate=100)
     assert result.audit.fine
-    assert result.audit.energy["not accounted for"] < 1e-6
+    assert result.audit.energy["not accounted for"] < result.audit.energy["uncertainty of the work"] < 1e-6    # of 15 J exchanged
 
 
 def damped():

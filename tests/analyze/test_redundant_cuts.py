@@ -7,6 +7,7 @@ from tests.support import maximal
 from tests.support.closed_loops import closed, witness
 from tests.support.compare import assert_same
 from tests.support.mechanisms import four_bar
+from tests.support.tolerance import CANCELLING
 
 G = 9.81
 ROUNDING = 1e-10            # as of forces of loops, tests/sweeps/test_closed_dynamics.py; the sum of many of them here
@@ -178,8 +179,8 @@ def test_what_is_open(name):
     stresses = self_stresses(case.system, q[0])
     for joint, stress in stresses.items():
         loads = model.internal_loads(q[0], v[0], a, tau[0], cut=joint)
-        assert loads.rank == 6 - np.linalg.matrix_rank(stress, tol=1e-6)
-        assert loads.determined[0].tolist() == (np.abs(stress).max(axis=1, initial=0.0) < 1e-7).tolist()
+        assert loads.rank == 6 - np.linalg.matrix_rank(stress, tol=CANCELLING)
+        assert loads.determined[0].tolist() == (np.abs(stress).max(axis=1, initial=0.0) < CANCELLING).tolist()
 
 
 def test_in_plane_loads_do_not_depend_on_what_holds_the_pin_out_of_plane():

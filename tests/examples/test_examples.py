@@ -5,6 +5,7 @@ import pytest
 
 import bough
 from bough.files import EXAMPLES, examples, first_line, read_system
+from tests.support.tolerance import STEPPED, refined
 
 
 def test_every_file_is_an_example():
@@ -28,11 +29,13 @@ def test_every_example_describes_a_system_that_runs(name):
     assert np.isfinite(result.data.reaction).all()
 
 
+def drift(values):
+    return float(abs(values - values[0]).max())
+
+
 def test_the_spacecraft_keeps_its_momenta_whatever_its_arms_and_wheels_do():
     result = bough.simulate(bough.load(examples()["spacecraft"]), until=20.0)
-    for momentum in (result.data.angular_momentum, result.data.linear_momentum):
-        drift = float(abs(momentum - momentum[0]).max())
-        assert drift < 1e-9 * float(abs(momentum).max())
+    assert max(result.audit.momentum.values()) < STEPPED
     moved = result.data.q.max("time") - result.data.q.min("time")
     assert float(moved.sel(q_name="left_shoulder.rz")) > 1.0
 
@@ -51,23 +54,22 @@ def test_the_boom_satellite_librates_about_the_vertical():
 
 def test_the_thruster_moves_the_satellite_and_makes_its_panel_swing():
     """22 N for 0.4 s; then nothing acts from outside, and the panel swings on, damped a little."""
-    data = bough.simulate(bough.load(examples()["flexible_panel"])).data
+    coarse, data = (bough.simulate(bough.load(examples()["flexible_panel"]), dt=dt).data for dt in (2e-3, 1e-3))
     np.testing.assert_allclose(data.linear_momentum.isel(time=-1), [0, 0, 22 * 0.4], atol=8.8 * 5e-3)     # it turns by some mrad
-    after = data.sel(time=slice(0.71, None))
-    for momentum in (after.angular_momentum, after.linear_momentum):
-        assert float(abs(momentum - momentum[0]).max()) < 1e-9
+    before, after = (each.sel(time=slice(0.71, None)) for each in (coarse, data))
+    for name in ("angular_momentum", "linear_momentum"):
+        assert drift(after[name]) < refined(drift(before[name]))
     tip = after.node_deflection.sel(node="panel.tip", axis="z")
-    assert 0.01 < float(abs(tip).max()) < 0.03
+    assert 0.01 < float(abs(tip).max()) < 0.03                        # some centimeters
     assert np.count_nonzero(np.diff(np.sign(tip.values))) >= 6
     lost = after.total_energy.diff("time")
-    assert float(lost.max()) < 1e-9
+    assert float(lost.max()) < 0.0
 
 
 def test_the_spar_swings_about_its_moorings():
     """Buoyancy and lines keep the energy; the spar swings back through the upright and never leaves its sections."""
-    data = bough.simulate(bough.load(examples()["moored_spar"])).data
-    exchanged = float(np.ptp(data.kinetic_energy.values))
-    assert float(np.ptp(data.total_energy.values)) < 1e-6 * exchanged
+    data, fine = (bough.simulate(bough.load(examples()["moored_spar"]), dt=dt).data for dt in (0.1, 0.05))
+    assert drift(fine.total_energy) < refined(drift(data.total_energy))                  # half the step
     assert np.count_nonzero(np.diff(np.sign(data.q.sel(q_name="spar.qy").values))) >= 4
     assert float(data.line_tension.min()) > 0.0
     assert not data.element_limit.values.any()
@@ -78,16 +80,16 @@ def test_the_monte_carlo_runs_differ_as_their_masses_do():
     result = bough.simulate(script["system"], parameters=script["spread"](runs=8), until=5.0, record=["state", "momentum"])
     assert result.data.sizes["run"] == 8
     assert float(result.data.q.isel(time=-1).std("run").max()) > 1e-5
-    drift = abs(result.data.angular_momentum - result.data.angular_momentum.isel(time=0)).max()
-    assert float(drift) < 1e-8 * 30
+    momentum = result.data.angular_momentum
+    assert float(abs(momentum - momentum.isel(time=0)).max()) < STEPPED * float(abs(momentum).max())
 
 
 def test_the_controller_turns_the_spacecraft_and_holds_it():
     script = _namespace("controller")
     result = bough.simulate(script["system"], control=script["turn_and_hold"])
     final = result.data.isel(time=-1)
-    assert final.q.sel(q_name="bus.qz").item() == pytest.approx(np.sin(0.4), abs=2e-3)
-    assert float(abs(final.v.sel(v_name=["bus.wx", "bus.wy", "bus.wz"])).max()) < 1e-3
+    assert final.q.sel(q_name="bus.qz").item() == pytest.approx(np.sin(0.4))
+    assert float(abs(final.v.sel(v_name=["bus.wx", "bus.wy", "bus.wz"])).max()) < 1e-6     # rad/s, as well as it has turned
     assert float(abs(result.data.motor_torque).max()) > 0.1
 
 
@@ -117,7 +119,7 @@ def _namespace(name):
 
 
 def test_a_hinge_is_identified_within_what_the_noise_allows():
-    """Four standard deviations; the exact Jacobian takes few runs."""
+    """Four standard deviations, each at most 0.01 of what is identified; the exact Jacobian takes few runs."""
     script = _namespace("identify")
     clean, _ = script["run"](script["TRUE"])
     measured = clean + script["NOISE"]*np.random.default_rng(0).normal(size=clean.shape)
@@ -147,5 +149,5 @@ def test_an_optimal_slew_ends_at_rest_where_that_of_the_linear_model_swings_on()
     assert script["OMEGA"] * script["TIME"] / 40 < 1
     assert abs(fine[0]) < abs(coarse[0]) / 8
     assert fine[1] < coarse[1] / 8
-    assert fine[1] < 0.05 * script["check"](script["linear_optimum"]())[1]
+    assert fine[1] < 0.05 * script["check"](script["linear_optimum"]())[1]       # it swings on twenty times as far
     assert script["check"](script["bang_bang"]())[1] > 0.5

@@ -94,7 +94,7 @@ def test_the_flexible_turbine_is_the_rigid_one_made_flexible():
     assert_same(masses[1], masses[0], moved*(90 + 58.67)**2/masses[0].max())
     blade, tower = (flexible.system.bodies[name].flexible for name in ("blade1", "tower"))
     assert blade.frequencies[:2] == pytest.approx([0.70, 1.10], abs=0.005)                    # two decimals
-    assert tower.mass == pytest.approx(witness.BODIES["tower"]["mass"], rel=2e-4)
+    assert tower.mass == pytest.approx(witness.BODIES["tower"]["mass"], rel=2e-4)        # sections have four digits
 
 
 @pytest.mark.parametrize("name", TURBINES)
@@ -209,7 +209,7 @@ def test_matrices_for_small_motions():
         return np.abs(full - linear)/[1, 1, 1, 90, 90, 90]
 
     assert (error(0.5) < 0.3*error(1.0).max()).all()
-    assert error(1.0).max() < 0.02*np.abs(models[0].bias(push, still)[:3]).max()
+    assert error(1.0).max() < 5e-3*np.abs(models[0].bias(push, still)[:3]).max()
     runs = (bough.simulate(each, until=100.0, record=["state", "reactions"]) for each in (system, plain))
     full, linear = map(SCRIPT["channels"], runs)
     for name in ("PtfmSurge", "PtfmSway", "PtfmRoll", "PtfmPitch"):

@@ -33,8 +33,9 @@ def test_report_prints_as_a_table():
 
 
 def test_craig_bampton_errors_are_against_the_full_model():
-    report = beam_model(1.0, EI=1.0, mass_per_length=1.0).convergence("craig-bampton", modes=4, interfaces=["tip"])
-    assert report.static_error[-1] < 1e-8
+    model = beam_model(1.0, EI=1.0, mass_per_length=1.0)
+    report = model.convergence("craig-bampton", modes=4, interfaces=["tip"])
+    assert report.static_error[-1] < clamped(model)
     assert 0 <= report.frequency_error[0] < (3.516 / 120.9) ** 2  # squares of the first frequency, and of one that is left out
 
 

@@ -13,11 +13,11 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import bough
 from bough.gym import Environment, VectorEnvironment
-from tests.support.tolerance import FORMULA, PRODUCTS, rounding
+from tests.support.tolerance import FORMULA, PRODUCTS, roundings
 
 DT = 0.02
 # 15 steps of 4 stages of 45 roundings, which grow for 0.3 s as the pole falls, at sqrt(0.49 N m/0.033 kg m^2) = 3.9/s
-GROWN = rounding(15*4*45, magnified=np.exp(3.9*0.3))
+GROWN = roundings(15*4*45, magnified=np.exp(3.9*0.3))
 
 
 def cart(**output):

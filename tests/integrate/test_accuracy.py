@@ -6,7 +6,7 @@ from scipy.special import ellipj, ellipk
 import bough
 from bough.integrate import integrate
 from tests.support.small_systems import energy, floating_arm, pendulum, split, start_of
-from tests.support.tolerance import FORMULA, STEPPED, SWEEP, adaptive, oscillation, refined, rounding
+from tests.support.tolerance import FORMULA, STEPPED, SWEEP, adaptive, oscillation, refined, roundings
 
 
 def test_pendulum_follows_the_elliptic_functions():
@@ -52,7 +52,7 @@ def test_quaternions_stay_unit():
     for method, options in (("euler-cromer", {"dt": 1e-3}), ("rk4", {"dt": 1e-2}), ("dopri5", loose), ("radau", loose)):
         x = integrate(model, q0=q, v0=v, until=1.0, method=method, **options).x
         for at in model.quaternions:
-            np.testing.assert_allclose(np.linalg.norm(x[..., at:at + 4], axis=-1), 1.0, atol=rounding(2))
+            np.testing.assert_allclose(np.linalg.norm(x[..., at:at + 4], axis=-1), 1.0, atol=roundings(2))
 
 
 @pytest.mark.parametrize("method", ["dopri5", "radau", "bdf", "lsoda"])

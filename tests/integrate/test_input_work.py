@@ -4,7 +4,7 @@ import pytest
 
 import bough
 from bough.sweeps import records
-from tests.support.stepped import LAWS, SYSTEMS
+from tests.support.resumed import LAWS, SYSTEMS
 from tests.support.tolerance import CANCELLING, SWEEP, refined
 
 

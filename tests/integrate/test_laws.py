@@ -6,7 +6,7 @@ from scipy.integrate import solve_ivp
 import bough
 from bough.errors import SimulationError, StateError
 from tests.support.compare import assert_same
-from tests.support.stepped import latched_pendulum
+from tests.support.resumed import latched_pendulum
 from tests.support.tolerance import CANCELLING, PRODUCTS, STEPPED, SWEEP, oscillation
 
 METHODS = {"rk4": ({"dt": 1e-3}, 1e-8), "euler-cromer": ({"dt": 1e-4}, 1e-3), "dopri5": ({}, 1e-8), "imex4": ({"dt": 1e-3}, 1e-8),
@@ -353,7 +353,8 @@ def test_a_sampled_law_sees_what_the_result_shows(options):
     assert np.allclose(rows[:10], shown[:, :10].swapaxes(0, 1), rtol=CANCELLING, atol=CANCELLING)
     sim = bough.Simulator(s, dt=1e-3, laws=laws[:-1], **{key: value for key, value in options.items() if key == "parameters"})
     sim.advance(0.9)
-    assert np.allclose(sim.y["felt"], shown[:, 9, :3].reshape(np.shape(sim.y["felt"])), rtol=1e-6, atol=1e-6)
+    near = 1e-6 if "method" in options else CANCELLING              # the simulator takes rk4, which dopri5 meets to its rtol
+    assert np.allclose(sim.y["felt"], shown[:, 9, :3].reshape(np.shape(sim.y["felt"])), rtol=near, atol=near)
 
 
 @pytest.mark.parametrize("step", [lambda sim: sim.step(100), lambda sim: sim.advance(0.905),

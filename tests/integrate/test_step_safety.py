@@ -9,7 +9,7 @@ import bough
 from bough.errors import StepWarning
 from bough.integrate.eigenvalues import causes, fastest_of, without_local
 from bough.integrate.integration import begin, integrate, step_lines
-from bough.integrate.step_safety import bounces, check_step
+from bough.integrate.step_safety import GROWTH, bounces, check_step
 from bough.integrate.stiff import StateJacobian
 from tests.support.tolerance import CANCELLING, adaptive, differences
 
@@ -36,14 +36,14 @@ def start(system, method="rk4", dt=1e-3, **options):
 
 
 def test_the_fastest_motion_is_that_of_the_assembled_system():
-    """Not that of the wrist by itself: beside dense eigenvalues, to a thousandth; and of imex2, what is left without springs."""
+    """Not that of the wrist by itself: beside dense eigenvalues; and of imex2, what is left without springs."""
     run = start(robot())
     exact = dense_rates(run.model, run.model.q0).max()
     check = check_step(run)
-    assert check.fastest.rate == pytest.approx(exact, rel=1e-3)
+    assert check.fastest.rate == pytest.approx(exact, rel=differences(1e-6))     # of the witness
     assert "wrist" in check.where
     assert check.longest == pytest.approx(2*2**0.5/exact, rel=5e-3)         # rk4 reaches 2 sqrt(2) on the imaginary axis
-    assert check_step(start(robot(), "euler-cromer")).longest == pytest.approx(2.0/exact, rel=5e-3)
+    assert check_step(start(robot(), "euler-cromer")).longest == pytest.approx(2.0/exact, rel=GROWTH)      # let pass in a step
     rest = check_step(start(robot(), "imex2"))
     assert rest.explicit.rate < 10.0
     assert rest.longest > 0.1
@@ -238,8 +238,8 @@ def test_teeth_that_bounce_in_steps_too_long_for_it_are_told_by_name():
         assert abs((model.kinetic_energy(q, v) + model.potential_energy(q))/0.05 - 1.0) > 0.5
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert energy(method="imex2", dt=5e-4) == pytest.approx(0.05, rel=5e-3)
-        assert energy(method="imex43", rtol=1e-6, atol=1e-9) == pytest.approx(0.05, rel=5e-4)
+        assert energy(method="imex2", dt=5e-4) == pytest.approx(0.05, rel=5e-3)                # one contact loses (w dt)^3 = 6e-3
+        assert energy(method="imex43", rtol=1e-6, atol=1e-9) == pytest.approx(0.05, rel=adaptive(1e-6, 500))       # its steps
         pressed = toothed(1e4, 20.0, preload=5.0)
         bough.simulate(pressed, q0=[0.0113, 0.0], v0=[0.0, 0.0], until=0.2, dt=5e-3, method="imex2", progress=False)
         bough.simulate(toothed(1e4), v0=[1e-3, 0.0], until=0.5, dt=5e-3, method="imex2", progress=False)        # never touches

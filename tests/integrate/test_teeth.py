@@ -61,16 +61,18 @@ def test_teeth_bounce_as_in_closed_form(method, dt):
 
 @pytest.mark.parametrize("method", ["imex2", "imex4", "rk4"])
 def test_teeth_under_a_load_settle_on_a_flank(method):
-    """Pressed together by 2 N m, with damping: they bounce, stay, and end at rest relative to each other, beside short steps."""
+    """Pressed together by 2 N m, with damping: they bounce, stay, and end at rest relative to each other, beside short steps, which
+    see a contact late by one of them, at 1 rad/s."""
     system = toothed(d=4.0, load=2.0)
     fine = run(system, "rk4", 1e-4, 0.6).trajectory.x[0]
     found = run(system, method, 5e-3, 0.6)
-    events = [each.what for each in found.trajectory.events[0]]
+    events, (order, theta) = [each.what for each in found.trajectory.events[0]], ORDERS[method]
+    allowed = events.count("touches")*theta**(order + 1)*PLAY
     assert events[-1] == "touches"
     assert len(events) > 1
     off = found.trajectory.x[0, :, :2] @ [1.0, -1.0] - fine[:, :2] @ [1.0, -1.0]
-    assert np.abs(off).max() < 1e-2*PLAY
-    assert np.abs(off[-20:]).max() < 1e-3*PLAY
+    assert np.abs(off).max() < allowed + 1e-4                       # the short step
+    assert np.abs(off[-20:]).max() < allowed
 
 
 def test_preloaded_teeth_stay_on_their_flank():
@@ -114,8 +116,10 @@ def test_a_gearbox_with_play_and_a_sampled_law():
                     period=0.02)
     fine = run(s, "rk4", 1e-4, 1.0, laws=[law]).data.q.values
     found = run(s, "imex4", 5e-3, 1.0, laws=[law])
-    assert any(each.what == "parts" for each in found.trajectory.events[0])
-    assert (np.abs(found.data.q.values - fine).max(axis=0)/np.abs(fine).max(axis=0)).max() < 1e-3
+    events, (order, theta) = [each.what for each in found.trajectory.events[0]], ORDERS["imex4"]
+    assert "parts" in events
+    allowed = events.count("touches")*theta**(order + 1)
+    assert (np.abs(found.data.q.values - fine).max(axis=0)/np.abs(fine).max(axis=0)).max() < allowed
 
 
 def test_teeth_of_three_coordinates_are_told():

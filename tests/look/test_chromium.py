@@ -12,6 +12,7 @@ import bough
 from bough.integrate.trajectory import Occurrence
 from bough.results.recorded_parts import modal_coordinates
 from tests.support.result_runs import antenna, antenna_run, craft
+from tests.support.tolerance import PRODUCTS, SINGLE
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine (Debian: apt-get install chromium): "
@@ -81,7 +82,7 @@ def test_it_plays_and_stops(shown):
     stopped = shown.ask("replay.time")
     shown.page.wait_for_timeout(150)
     assert shown.ask("replay.time") == stopped
-    assert float(shown.ask("document.getElementById('slider').value")) == pytest.approx(stopped, rel=1e-12)
+    assert float(shown.ask("document.getElementById('slider').value")) == pytest.approx(stopped, rel=PRODUCTS)
     assert shown.ask("document.querySelector('#clock b').textContent") == f"{stopped:.3f}"
 
 
@@ -93,7 +94,7 @@ def test_bodies_are_where_the_model_has_them(shown):
             shown.ask(f"replay.seek({float(t)!r})")
             assert np.abs(np.array(shown.ask(f"replay.position('{name}')")) - place).max() < 1e-6      # some meters, in floats
         shown.ask(f"replay.seek({float(run.time[10:12].mean())!r})")           # a line between frames
-        assert np.abs(np.array(shown.ask(f"replay.position('{name}')")) - places[1:3].mean(axis=0)).max() < 1e-6
+        assert np.abs(np.array(shown.ask(f"replay.position('{name}')")) - places[1:3].mean(axis=0)).max() < 1e-6      # likewise
 
 
 def test_a_click_on_a_body_picks_it(shown):
@@ -147,7 +148,7 @@ def test_positions_in_plots_are_those_of_the_picture(shown):
     shown.ask(f"replay.plots.plots[0].choose({group})")
     values = shown.ask("[5, 9].map((i) => replay.plots.plots[0].value(i, 30))")
     positions = antenna_run().array("position")[30].reshape(-1)[[5, 9]]
-    assert np.abs(values - positions).max() < 1e-6
+    assert np.abs(values - positions).max() < 1e-6                  # some meters, in floats
 
 
 def test_the_picture_is_not_blank_and_moves(shown):
@@ -169,9 +170,10 @@ def test_deformations_are_scaled_and_what_a_node_carries_goes_along(shown):
     shown.ask("replay.world.scale = 5; replay.world.update(0)")
     five = np.array(shown.ask(tip))
     assert five[1:] == pytest.approx(5 * once[1:], rel=1e-5)       # floats
-    assert shown.ask(gap) < 1e-3
+    assert shown.ask(gap) < 1e-3                                   # likewise
     eta = modal_coordinates(antenna().system, antenna_run().array("q")[0])["boom"]
-    assert once[1:] == pytest.approx(antenna().system.bodies["boom"].elastic.displacement(eta)["tip"][1:], rel=1e-5)
+    wanted = antenna().system.bodies["boom"].elastic.displacement(eta)["tip"]
+    assert once[1:] == pytest.approx(wanted[1:], rel=15 * SINGLE)
 
 
 def test_modes_swing(shown):
@@ -216,7 +218,7 @@ def test_stress_and_strain_are_colors(browser, tmp_path):
         shown.page.select_option("label.knob:has-text('color') select", what)
         assert legend in shown.page.inner_text("#legend")
         measured = shown.ask("[...replay.world.flexible[0].measured]")
-        assert measured == pytest.approx(wanted, rel=1e-4, abs=1e-5 * wanted.max())
+        assert measured == pytest.approx(wanted, rel=0, abs=45 * SINGLE * wanted.max())
         pictures.append(shown.picture())
         assert np.ptp(pictures[-1].mean(axis=2)) > 60
     assert shown.complaints == []

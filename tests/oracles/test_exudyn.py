@@ -138,7 +138,8 @@ def test_a_fall_from_rest(name, method):
 
 @pytest.mark.parametrize("EI", [(12.0, 15.0), (120.0, 150.0)])
 def test_a_fall_in_space(EI):
-    """Where the outer joint's node turns in space, the engines' kinematics differ: with the square of its rotation."""
+    """Where the outer joint's node turns in space, the engines' kinematics differ: with the square of its rotation, of which
+    it is 0.012 to 0.015 at either stiffness, at most 0.02."""
     peer = Exudyn(chain(2, "zy", rod(4, EI, damping=0.02), (3.0, 5.0, -9.0)))
     q, v = np.zeros(peer.model.nq), np.zeros(peer.model.nv)
     q[[at for at, _ in peer.model.places.values()]] = [0.3, 0.8]
@@ -148,7 +149,7 @@ def test_a_fall_in_space(EI):
     theta = np.linalg.norm(fine["b0", "modes"] @ flexible.nodes.psi[flexible.nodes.index("tip")].T, axis=1).max()
     for key, wanted in ours.items():
         error = np.abs((4*fine[key] - coarse[key])/3 - wanted).max()
-        assert error < 0.05*theta**2, f"{key}: {error:.3g} where the node turns by {theta:.3g} rad"
+        assert error < 0.02*theta**2, f"{key}: {error:.3g} where the node turns by {theta:.3g} rad"
 
 
 def observed(model, q, samples=10):

@@ -22,7 +22,7 @@ from tests.support.mechanisms import (
     two_bodies as joined,
 )
 from tests.support.peers import peer
-from tests.support.tolerance import CANCELLING, FORMULA, PRODUCTS, SWEEP, differences, rounding
+from tests.support.tolerance import CANCELLING, FORMULA, PRODUCTS, SWEEP, differences, roundings
 
 g = 9.81
 
@@ -258,7 +258,8 @@ def test_pinocchio_agrees(name, method, tolerance):
 
 @pytest.mark.parametrize("name", EXPRESSIBLE)
 def test_mujoco_agrees(name):
-    """Its loops are soft; extrapolated they are hard, as well as the loops' condition lets them be."""
+    """Its loops are soft; extrapolated by four compliances they are hard, as well as the loops' condition lets them be: powers up
+    to the third cancel, which leaves 0.01 of what softness does at most, and rounding over the least compliance of 1e-4, 1e-9."""
     s, q, v, _, force, wrenches, a = engine_state(name)
     turn = maximal.motion(s, q, v)[0]
     world = {body: np.append(turn[body][1] @ wrench[:3], np.zeros(3)) for body, wrench in wrenches.items()}
@@ -302,7 +303,7 @@ def test_tree_coordinates_agree(name):
     forces, left = maximal.loop_forces(s, q, v, a, tau)
     assert left < CANCELLING
     if not case.redundant:
-        assert max(np.abs(forces[loop] - solution.wrenches[loop]).max() for loop in forces) < 1e-10*max(1.0, largest(forces))
+        assert max(np.abs(forces[loop] - solution.wrenches[loop]).max() for loop in forces) < CANCELLING*max(1.0, largest(forces))
 
 
 def test_jets_are_derivatives():
@@ -315,7 +316,7 @@ def test_jets_are_derivatives():
     before, after = (loop.residual(maximal.places(s, q + t*v + t*t/2*a)).value for t in (-h, h))
     bound = differences(h, rate=10.0)                           # derivatives grow by twice the speeds, of at most 5
     assert now.rate == pytest.approx((after - before)/(2*h), abs=bound)
-    assert now.second == pytest.approx((after - 2*now.value + before)/h**2, abs=bound + rounding(4)/h**2)        # four values
+    assert now.second == pytest.approx((after - 2*now.value + before)/h**2, abs=bound + roundings(4)/h**2)        # four values
 
 
 def test_what_it_does_not_know():

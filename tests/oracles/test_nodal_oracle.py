@@ -6,7 +6,7 @@ import pytest
 from bough.flex.integrals import MassPoints, ModalIntegrals
 from tests.support.nodal_oracle import NodalOracle, Node, TreeBody
 from tests.support.point_oracle import random_points
-from tests.support.tolerance import CANCELLING, differences, rounding
+from tests.support.tolerance import CANCELLING, differences, roundings
 
 AXES = np.eye(3)
 
@@ -67,7 +67,7 @@ def test_jacobian_and_bias_are_derivatives_of_positions():
     bound = differences(step, rate=10.0)  # angular rates of four joints and modes behind one another
     assert np.allclose((after - before) / (2 * step), velocity, rtol=0, atol=bound * np.abs(velocity).max())
     acceleration = jacobian @ a + bias
-    error = bound * np.abs(acceleration).max() + rounding(45) * np.abs(now).max() / step**2  # a formula of 45 roundings
+    error = bound * np.abs(acceleration).max() + roundings(45) * np.abs(now).max() / step**2  # a formula of 45 roundings
     assert np.allclose((after - 2 * now + before) / step**2, acceleration, rtol=0, atol=error)
 
 

@@ -12,6 +12,7 @@ from tests.support.compare import assert_same, solved_scale, solving
 from tests.support.effort import seeds
 from tests.support.peers import peer
 from tests.support.random_systems import JOINTS, random_state, random_system
+from tests.support.tolerance import CANCELLING, HALF, SWEEP
 
 TREES = seeds(60, 300)
 ROOTS = [*(kind for kind in JOINTS if kind != "weld"), "free", "free", "free"]     # floating as often as all of space
@@ -25,8 +26,8 @@ def tree(seed):
         system = random_system(rng, 1 + seed % 12, root=ROOTS[seed % len(ROOTS)], branched=seed % 3 > 0, massless=0.3)
         model, oracle = system.compile(), peer("Pinocchio", system)
         q, v = random_state(model, rng, n)
-        if max(solving(oracle.mass_matrix(row)) for row in q) < 1e-7:     # massless bodies can come close to singular
-            break
+        if max(solving(oracle.mass_matrix(row)) for row in q) < HALF:     # massless bodies can come close to singular: where more
+            break                                                         # than half of the digits may be lost there is no test
     loaded = rng.choice(model.names.bodies, min(3, len(model.names.bodies)), replace=False)
     wrenches = {str(name): rng.normal(size=(n, 6))*3 for name in loaded}
     return SimpleNamespace(system=system, model=model, oracle=oracle, n=n, q=q, v=v, a=rng.normal(size=v.shape),
@@ -80,15 +81,15 @@ def test_inverse_dynamics_and_bias(case):
     bias = one_and_all(case, lambda where, q, v: case.model.bias(q, v))
     for i, q, v, wrenches in rows(case):
         for k in range(2):
-            assert_same(inverse[k][i], case.oracle.inverse_dynamics(q, v, case.a[i], wrenches))
-            assert_same(bias[k][i], case.oracle.inverse_dynamics(q, v, 0*v))
+            assert_same(inverse[k][i], case.oracle.inverse_dynamics(q, v, case.a[i], wrenches), CANCELLING)
+            assert_same(bias[k][i], case.oracle.inverse_dynamics(q, v, 0*v), CANCELLING)
 
 
 def test_mass_matrix(case):
     """The mass matrix by composite bodies."""
     for answers in one_and_all(case, lambda where, q, v: case.model.mass_matrix(q)):
         for i, q, _, _ in rows(case):
-            assert_same(answers[i], case.oracle.mass_matrix(q))
+            assert_same(answers[i], case.oracle.mass_matrix(q), SWEEP)
 
 
 def test_reactions(case):
@@ -98,11 +99,11 @@ def test_reactions(case):
     for i, q, v, wrenches in rows(case):
         theirs = case.oracle.reactions(q, v, case.a[i], wrenches)
         for ours in answers:
-            assert_same(ours[i], theirs)
+            assert_same(ours[i], theirs, CANCELLING)
         for k, body in enumerate(case.system.bodies.values()):
             if body.joint.n_v:                                       # welded bodies are merged into it: the same load
                 direct = case.oracle.joint_load(q, v, case.a[i], body.name, wrenches)
-                assert_same(answers[1][i, k], direct, scale=np.abs(theirs).max())
+                assert_same(answers[1][i, k], direct, CANCELLING, np.abs(theirs).max())
 
 
 def test_energy_momentum_and_mass_center(case):
@@ -115,10 +116,10 @@ def test_energy_momentum_and_mass_center(case):
     weight = sum(body.mass for body in case.system.bodies.values())*np.linalg.norm(case.system.gravity)
     for i, q, v, _ in rows(case):
         for k in range(2):
-            assert_same(kinetic[k][i], case.oracle.energies(q, v)[0])
-            assert_same(potential[k][i], case.oracle.energies(q, v)[1], scale=weight)
-            assert_same(momentum[k][i], case.oracle.momentum(q, v))
-            assert_same(center[k][i], case.oracle.center_of_mass(q))
+            assert_same(kinetic[k][i], case.oracle.energies(q, v)[0], SWEEP)
+            assert_same(potential[k][i], case.oracle.energies(q, v)[1], SWEEP, weight)
+            assert_same(momentum[k][i], case.oracle.momentum(q, v), CANCELLING)
+            assert_same(center[k][i], case.oracle.center_of_mass(q), SWEEP)
 
 
 def test_motion_of_bodies(case):
@@ -132,13 +133,13 @@ def test_motion_of_bodies(case):
         for i, q, v, _ in rows(case):
             motion = case.oracle.motion(q, v, case.a[i], name)
             for position, attitude in ([p[i] for p in poses], model.pose(q, name)):
-                assert_same(position, motion.position, scale=1.0)
-                assert_same(attitude, motion.attitude)
-            assert_same(model.velocity(q, v, name), motion.velocity)
-            assert_same(model.velocity(case.q, case.v, name)[i], motion.velocity)
+                assert_same(position, motion.position, SWEEP, 1.0)
+                assert_same(attitude, motion.attitude, SWEEP)
+            assert_same(model.velocity(q, v, name), motion.velocity, SWEEP)
+            assert_same(model.velocity(case.q, case.v, name)[i], motion.velocity, SWEEP)
             for acceleration in (seen.acceleration[i, k], model.acceleration(q, v, case.a[i], name)):
-                assert_same(acceleration, motion.acceleration)
-            assert_same(model.jacobian(q, name, point), case.oracle.jacobian(q, name, point), scale=1.0)
-            assert_same(jacobians[i], case.oracle.jacobian(q, name, point), scale=1.0)
+                assert_same(acceleration, motion.acceleration, CANCELLING)
+            assert_same(model.jacobian(q, name, point), case.oracle.jacobian(q, name, point), SWEEP, 1.0)
+            assert_same(jacobians[i], case.oracle.jacobian(q, name, point), SWEEP, 1.0)
             for rate in (model.jacobian_rate(q, v, name, point), changes[i]):
-                assert_same(rate, case.oracle.jacobian_rate(q, v, name, point), scale=max(1.0, np.abs(v).max()))
+                assert_same(rate, case.oracle.jacobian_rate(q, v, name, point), CANCELLING, max(1.0, np.abs(v).max()))

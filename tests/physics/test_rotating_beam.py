@@ -191,7 +191,7 @@ def pushed(model, load, frame="world"):
 
 def test_a_push_that_keeps_its_direction_buckles_the_column():
     """Euler: the square of the first frequency falls to zero at pi^2 EI/(4 L^2), nearly along a straight line; a pull lets it
-    grow."""
+    grow. Where the load is off by 0.001, the square is by 1e-3 of the first one."""
     model = column()
     shapes, M, K, *_ = ritz()
     slopes = np.array([[(a.deriv() * b.deriv()).integ()(1.0) for b in shapes] for a in shapes])
@@ -202,7 +202,7 @@ def test_a_push_that_keeps_its_direction_buckles_the_column():
     assert brentq(square, 2.0, 3.0) == pytest.approx(EULER, rel=0.001)
     for share in (-1.0, 0.25, 0.5, 0.75, 1.2):
         exact = np.linalg.eigvals(np.linalg.solve(M, K - share * EULER * slopes)).real.min()
-        assert square(share * EULER) == pytest.approx(exact, rel=0.002, abs=1e-3 * FIRST**2)
+        assert square(share * EULER) == pytest.approx(exact, rel=0.001, abs=1e-3 * FIRST**2)
         assert not 0 < share < 1 or square(share * EULER) / FIRST**2 == pytest.approx(1 - share, abs=0.02)  # its curvature
     without = column(geometric_stiffness=False)
     assert frequencies(without, **pushed(without, EULER))[0] == pytest.approx(FIRST, rel=1e-4)
@@ -277,8 +277,8 @@ def spin_up_by_ritz(case, t):
 @pytest.mark.parametrize("case", SPIN_UP)
 def test_spin_up(case):
     """The tip lags while the hub gains speed, and comes back: the deflection of an independent Ritz solution at every time, to
-    0.2 % of the largest (three clamped modes against six polynomials) and to the square of the deflection (Ritz is linear), and
-    the foreshortening that goes with it, to 1 %."""
+    2e-3 of the largest (three clamped modes against six polynomials) and to the square of the deflection (Ritz is linear), and
+    the foreshortening that goes with it, to 1e-2. What was published is known but for 0.07 of it."""
     t, tip = spin_up(case)
     length, *_, final, published = SPIN_UP[case]
     lag, inward = spin_up_by_ritz(case, t)

@@ -17,7 +17,7 @@ from bough.results.panels import MOST_CURVES, groups
 from bough.results.quantities import RECORDS
 from bough.results.recorded_parts import outermost
 from tests.support.result_runs import antenna, antenna_run, pendulum
-from tests.support.tolerance import CANCELLING, PRODUCTS, SWEEP
+from tests.support.tolerance import CANCELLING, PRODUCTS, SWEEP, refined
 
 BOOM, MAST = ("boom.root", "boom.tip", "boom.middle"), ("mast.root", "mast.tip")
 
@@ -105,8 +105,9 @@ def test_strain_is_part_of_the_potential_energy_and_the_total_is_kept():
     hinge = 0.5 * 10 * data.q.sel(q_name="hinge.ry") ** 2
     universal = 0.5 * 4 * (data.q.sel(q_name=["mast.ry", "mast.rz"]) ** 2).sum("q_name")
     np.testing.assert_allclose(data.potential_energy, data.strain_energy.sum("body") + hinge + universal, rtol=CANCELLING)
-    exchanged = float(data.strain_energy.max() - data.strain_energy.min())
-    assert float(abs(data.total_energy - data.total_energy[0]).max()) < 1e-5 * exchanged
+    coarse = bough.simulate(antenna(), until=1.0, dt=2e-3, sample_rate=100, record="energy").data
+    drift, before = (float(abs(each.total_energy - each.total_energy[0]).max()) for each in (data, coarse))
+    assert drift < refined(before)
     assert "strain" in data.potential_energy.attrs["long_name"]
 
 
@@ -120,7 +121,7 @@ def test_shapes_can_be_drawn_from_the_data_alone():
     np.testing.assert_array_equal(owners[:, 0], owners[:, 1])
     lengths = np.linalg.norm(ends[:, :, 1] - ends[:, :, 0], axis=-1)
     for body, length in (("boom", 3.0), ("mast", 1.5)):
-        np.testing.assert_allclose(lengths[:, owners[:, 0] == body].sum(axis=1), length, rtol=1e-3)
+        np.testing.assert_allclose(lengths[:, owners[:, 0] == body].sum(axis=1), length, rtol=0.06**2 / 2)  # slopes up to 0.06
 
 
 def test_bodies_without_an_outline_are_drawn_as_their_nodes():

@@ -16,7 +16,7 @@ from bough.results.audit import external_effects, nonconservative_effects
 from bough.results.panels import MOST_ROWS
 from bough.results.quantities import RECORDS
 from tests.support.result_runs import pendulum
-from tests.support.tolerance import CANCELLING, CLOSED, PRODUCTS, SWEEP
+from tests.support.tolerance import CANCELLING, CLOSED, PRODUCTS, SWEEP, refined
 
 FORCES = RECORDS["loops"].quantities
 
@@ -52,8 +52,8 @@ def push(t, q, v, wheels):
 
 
 @cache
-def craft_run():
-    return bough.simulate(craft(), until=0.5, dt=1e-3, sample_rate=100, control=push, stabilize=100.0,
+def craft_run(dt=1e-3):
+    return bough.simulate(craft(), until=0.5, dt=dt, sample_rate=100, control=push, stabilize=100.0,
                           record=["state", "loops", "reactions", "acceleration", "torque", "wheels"])  # fmt: skip
 
 
@@ -108,7 +108,7 @@ def test_forces_and_gaps_are_what_the_model_says_state_by_state():
         gaps = model.loop_gaps(row.q.values)["pin"]
         assert row.loop_gap.item() == pytest.approx(np.abs(gaps[:3]).max(), abs=PRODUCTS)
         assert row.loop_gap_angle.item() == pytest.approx(np.abs(gaps[3:]).max(), abs=PRODUCTS)
-    assert 0.0 < float(data.loop_gap.max()) < 1e-6
+    assert 0.0 < float(data.loop_gap.max()) < refined(float(craft_run(2e-3).data.loop_gap.max()))  # half the step
     assert float(abs(data.constraint_force).max()) > 0.1
 
 
@@ -208,8 +208,9 @@ def test_a_run_says_when_it_passes_a_singular_configuration(tmp_path):
     result = window_run()
     angle = result.data.q.sel(q_name="v0.ry")
     flat = np.interp(np.pi / 2, angle, result.time)
+    bend = np.abs(np.diff(angle, 2)).max() / 8 / np.abs(np.diff(angle)).min() * 0.02  # of straight lines between samples
     (found,) = singular.from_attrs(result.data.attrs)
-    assert found.time == pytest.approx(flat, abs=1e-3)
+    assert found.time == pytest.approx(flat, abs=bend)
     text = f"passes a singular configuration near t = {found.time:.5g} s: the loops lose 1 of 2 independent equations there"
     assert text in result.summary
     saved = bough.open_result(result.save(tmp_path / "out.nc"))
@@ -286,13 +287,13 @@ def test_very_many_loops_are_cut_and_the_title_says_so():
 
 # ---- the example ----------------------------------------------------------------------------------------------------
 def test_the_antenna_deploys_and_the_satellite_keeps_its_momenta():
-    data = bough.simulate(bough.load(examples()["deployment"])).data
+    coarse, data = (bough.simulate(bough.load(examples()["deployment"]), dt=dt).data for dt in (1e-2, 5e-3))
     crank = data.q.sel(q_name="crank.ry")
     assert float(crank[0]) == -1.3
-    assert float(crank[-1]) == pytest.approx(1.1, abs=1e-2)
+    assert float(crank[-1]) == pytest.approx(1.1, abs=2.4 * np.exp(-10 * 5 / 8))  # of 2.4 rad, in 10 s, spring 5, damper 8
     assert float(data.loop_gap.max()) < CLOSED
     assert not any("singular" in key for key in data.attrs)
-    for momentum in (data.angular_momentum, data.linear_momentum):
-        assert float(abs(momentum).max()) < 1e-7
+    for name in ("angular_momentum", "linear_momentum"):
+        assert float(abs(data[name]).max()) < refined(float(abs(coarse[name]).max()))  # half the step
     assert float(data.q.sel(q_name="bus.qy")[-1]) < -0.2                  # it turned against the antenna
-    assert float(data.total_energy.diff("time").max()) < 1e-9
+    assert float(data.total_energy.diff("time").max()) < 0.0

@@ -6,7 +6,7 @@ import numpy as np
 from tests.support.tolerance import CANCELLING, EPS
 
 
-def assert_same(ours, theirs, relative=1e-10, scale=0.0):
+def assert_same(ours, theirs, relative, scale=0.0):
     """max |ours - theirs| <= relative * max(|theirs|, scale); `scale` is the size of what cancels in `theirs`."""
     ours, theirs = np.asarray(ours, float), np.asarray(theirs, float)
     assert ours.shape == theirs.shape, f"shapes {ours.shape} and {theirs.shape}"

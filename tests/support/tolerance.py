@@ -13,36 +13,39 @@ import numpy as np
 from bough.analyze.loop_constraints import CLOSED  # noqa: F401  1e-12 of a meter or of its size: assembly and projection end there
 from bough.integrate.watchers import SHARE
 
-EPS = np.finfo(float).eps
+EPS = float(np.finfo(float).eps)
 
 
-def rounding(operations, magnified=1.0):
+def roundings(operations, magnified=1.0):
     """Of a result behind so many dependent operations; `magnified`: by how much larger numbers than the result cancel in it.
 
-    >>> rounding(450) < 1e-13
+    >>> roundings(450) < 1e-13
     True
     """
     return operations*magnified*EPS
 
 
-PRODUCTS = rounding(5)
+PRODUCTS = roundings(5)
 """1e-15: a few products or sums of numbers that are given."""
 
-FORMULA = rounding(45)
+FORMULA = roundings(45)
 """1e-14: a formula on either side. A turned vector takes 5 roundings, a cross product 3, a sine 2, a norm 4, a division 1: even two
 turns, two cross products and a dozen sums and products stay below 45."""
 
-SWEEP = rounding(450)
+SWEEP = roundings(450)
 """1e-13: a quantity that is swept along a tree. A body adds 30 roundings: its frame is turned (5), its origin shifted (6), its
 velocity (8) and its acceleration or force (11) are added to its neighbor's. Trees in tests have paths of at most 15 bodies."""
 
-CANCELLING = rounding(450, magnified=10)
+CANCELLING = roundings(450, magnified=10)
 """1e-12: the same, where terms ten times larger than the result cancel: forces of bodies that move against each other, momenta
 about the mass center, moments about a far point, energies of motion beside those of rest."""
 
-STEPPED = rounding(4500)
+STEPPED = roundings(4500)
 """1e-12: what is kept, or what a method integrates exactly, over a run of some thousand steps: each rounds its state once, and the
 roundings add up, at worst all with one sign."""
+
+HALF = EPS**0.5
+"""1.5e-8: a double root, or a place where something is least: half of the digits, for the value rises with the square."""
 
 EVENT = SHARE*1.0
 """1e-12 s: the moment of an event, which is found to `SHARE` of a step; steps in tests are not longer than 1 s. Where the motion up
@@ -51,7 +54,7 @@ to the event is truncated as well, the method's error over the speed of what is 
 
 def summed(terms):
     """The rounding of a sum of so many terms of one sign, in any order."""
-    return rounding(terms)
+    return roundings(terms)
 
 
 def differences(h, rate=1.0, order=2, operations=45):
@@ -63,7 +66,7 @@ def differences(h, rate=1.0, order=2, operations=45):
     >>> bool(differences(1e-5) < 2e-9), bool(differences(1e-3, order=4) < 2e-11)
     (True, True)
     """
-    return (rate*h)**order + rounding(operations)/(rate*h)
+    return (rate*h)**order + roundings(operations)/(rate*h)
 
 
 def quotient(h, value, slope, rate=1.0):
@@ -89,8 +92,14 @@ def truncated(coarse, fine, order=4):
     >>> truncated([7.0], [14.0])
     1.0
     """
-    return np.abs(np.subtract(coarse, fine)).max()/(2**(order - 1) - 1)
+    return float(np.abs(np.subtract(coarse, fine)).max())/(2**(order - 1) - 1)
 
+
+MODES = 2
+"""The order of `truncated` where it is the number of modes that is doubled: frequencies and buckling loads converge at least so."""
+
+HERMITE = 32**-4/720
+"""1e-9: of squares of frequencies of a beam by 32 Hermite elements, relative: times b^4, b the wave number over the length."""
 
 ERROR_CONSTANTS = {"euler-cromer": (1, 1/2), "rk4": (4, 1/120), "dopri5": (5, 1/720)}
 
@@ -121,5 +130,5 @@ def printed(digits):
     return 0.5*10.0**(1 - digits)
 
 
-SINGLE = np.finfo(np.float32).eps/2
+SINGLE = float(np.finfo(np.float32).eps)/2
 """6e-8: a number that was stored in 4 bytes, as in binary glTF buffers and OP2 files of 32-bit words."""

@@ -55,7 +55,7 @@ def expressions(node: ast.AST, bounds: set[str]) -> list[ast.expr | None]:
         if name not in ("approx", "assert_allclose", "allclose", "assert_same"):
             return []
         given = [keyword.value for keyword in node.keywords if keyword.arg in GIVEN]
-        given += node.args[2:3] if name == "assert_same" else []
+        given += node.args[1 if isinstance(node.args[0], ast.Starred) else 2:][:1] if name == "assert_same" else []
         return list(given) if given or name == "assert_same" else [None]
     if isinstance(node, ast.Compare):
         pairs = zip(node.ops, node.comparators, strict=True)

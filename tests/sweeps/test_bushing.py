@@ -220,7 +220,7 @@ def test_a_stiff_bushing_is_a_weld():
         reference = bough.simulate(_pushed(welded, push), until=1.0, dt=1e-3, record=["state", "acceleration"]).data.a.values[-1]
         errors.append(np.abs(steady - reference).max())
     assert np.abs(expected).max() > 0.1
-    assert errors[0] < 1e-2*np.abs(reference).max()
+    assert errors[0] < 3.0/1e4*np.abs(reference).max()      # it yields by m/k a, on arms of a meter
     assert errors[1] < errors[0]/5
 
 

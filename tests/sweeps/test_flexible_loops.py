@@ -98,7 +98,7 @@ def test_a_stiff_coupler_is_a_rigid_one():
     straight, step = found(np.zeros(3)), 1e-9                       # bent so that the modes are at rest: eta'' is linear in eta
     slope = np.stack([(found(e) - straight)[2:5]/step for e in step*np.eye(3)], axis=1)
     bent = -np.linalg.lstsq(slope, straight[2:5], rcond=1e-9)[0]
-    np.testing.assert_allclose(found(bent)[[0, 1, 5]], a, rtol=1e-5)
+    np.testing.assert_allclose(found(bent)[[0, 1, 5]], a, rtol=1e-7)        # eps EI is what modes may still accelerate by
 
 
 @pytest.mark.parametrize("way", ["projection", "baumgarte"])

@@ -8,7 +8,7 @@ from bough.analyze.linear.margins import _crossings
 from bough.errors import ModelError, StateError
 from tests.analyze.linear.test_response import modal
 from tests.support.compare import eigenvalue_rounding
-from tests.support.tolerance import FORMULA
+from tests.support.tolerance import FORMULA, HALF, roundings
 
 linear = bough.LinearSystem.from_arrays
 
@@ -24,6 +24,7 @@ def pointing(gain=1.0):
 
 
 def test_margins_are_those_of_python_control():
+    """Its crossings are roots of polynomials, nearly double ones beside lightly damped poles: known to HALF of the digits."""
     control = pytest.importorskip("control")
     for at in ("rw", "angle", "rate"):
         plant, controller = pointing()
@@ -31,10 +32,10 @@ def test_margins_are_those_of_python_control():
         found = loop.margins()
         gains, phases, distance, _, at_one, _ = control.stability_margins(loop.to_control(), returnall=True)
         gains = gains[gains < 1e9]                          # beyond are crossings of its polynomials at infinity
-        np.testing.assert_allclose(sorted(each.margin for each in found.gains), sorted(gains), rtol=1e-5)
-        np.testing.assert_allclose([each.frequency*2*np.pi for each in found.phases], at_one, rtol=1e-6)
-        np.testing.assert_allclose([each.margin for each in found.phases], phases, atol=1e-4)
-        assert found.modulus.margin == pytest.approx(min(distance), rel=1e-6)
+        np.testing.assert_allclose(sorted(each.margin for each in found.gains), sorted(gains), rtol=HALF)
+        np.testing.assert_allclose([each.frequency*2*np.pi for each in found.phases], at_one, rtol=HALF)
+        np.testing.assert_allclose([each.margin for each in found.phases], phases, rtol=HALF)
+        assert found.modulus.margin == pytest.approx(min(distance), rel=HALF)
         assert found.stable
 
 
@@ -62,12 +63,14 @@ def test_the_gain_margin_is_where_stability_ends():
 
 
 def test_narrow_resonances_between_points_of_a_grid_are_seen():
-    """A mode with zeta = 1e-6 that sticks out above one: two crossings, 1e-5 of the frequency apart."""
+    """A mode with zeta = 1e-6 that sticks out above one, to 10: two crossings, 1e-6 sqrt(10^2 - 1) = 1e-5 beside its frequency, but
+    for what the other mode adds, 0.25/(2 pi 7) = 0.006 of what crosses. There |L| changes by one in 1e-5 of the frequency."""
     quiet = modal(np.array([0.3, 7.0]), np.array([0.7, 1e-6]), np.array([0.5, 0.03])).select(outputs="rate")
     crossings = quiet.margins().phases
     assert len(crossings) == 2
-    assert all(abs(each.frequency/7.0 - 1) < 1e-4 for each in crossings)
-    assert abs(quiet.response([each.frequency for each in crossings]).magnitude - 1).max() < 1e-6
+    peak = 0.03**2/(2e-6*2*np.pi*7.0)
+    assert [each.frequency/7.0 - 1 for each in crossings] == pytest.approx(1e-6*np.sqrt(peak**2 - 1)*np.array([-1, 1]), rel=0.006)
+    assert abs(quiet.response([each.frequency for each in crossings]).magnitude - 1).max() < roundings(45, magnified=1e5)
 
 
 def test_a_crossing_on_a_point_of_the_grid_is_seen():
@@ -91,8 +94,8 @@ def test_discrete_margins():
     loop = plant.discretize(0.05).cut(controller.discretize(0.05, "tustin"), "rw")
     found = loop.margins()
     gain, phase, *_ = control.margin(loop.to_control())
-    assert found.gain == pytest.approx(gain, rel=1e-4)
-    assert found.phase == pytest.approx(phase, abs=1e-2)
+    assert found.gain == pytest.approx(gain, rel=HALF)      # of splines through a grid of frequencies: control gives up polynomials
+    assert found.phase == pytest.approx(phase, rel=HALF)    # here; they are as good as these
 
 
 def test_an_algebraic_loop_is_named():

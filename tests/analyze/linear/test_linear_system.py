@@ -12,7 +12,7 @@ from scipy.linalg import expm
 import bough
 import bough.analyze.linear
 from bough.errors import ModelError, StateError
-from tests.support.tolerance import CANCELLING, FORMULA, SWEEP, rounding
+from tests.support.tolerance import CANCELLING, FORMULA, SWEEP, roundings
 
 ROOM = [module.name for module in pkgutil.walk_packages(bough.analyze.linear.__path__, "bough.analyze.linear.")]
 
@@ -67,7 +67,7 @@ def test_zeros_at_infinity_are_left_out():
     A = np.block([[np.zeros((2, 2)), np.eye(2)], [k*np.array([[-1, 1], [1, -1]]), c*np.array([[-1, 1], [1, -1]])]])
     masses = bough.LinearSystem.from_arrays(A, [[0], [0], [1], [0]], np.eye(2, 4), outputs=["near", "far"])
     np.testing.assert_allclose(masses.select(outputs="near").zeros(), np.roots([1, c, k])[::-1], rtol=CANCELLING)
-    np.testing.assert_allclose(masses.select(outputs="far").zeros(), [-k/c], rtol=rounding(45, magnified=k/c))  # of k beside c
+    np.testing.assert_allclose(masses.select(outputs="far").zeros(), [-k/c], rtol=roundings(45, magnified=k/c))  # of k beside c
     assert len(masses.zeros()) == 0                          # one input seen at two places: nothing blocks both
 
 

@@ -41,7 +41,7 @@ def test_the_exponent_has_the_frequency_that_is_seen():
     a = n^2 + q^2/(2 (n^2 - 1)) + O(q^4)."""
     q, n = 0.1, 3.2
     found = floquet(mathieu(n**2 + q**2/(2*(n**2 - 1)), q), np.pi)
-    assert found.frequencies == pytest.approx(n/(2*np.pi), rel=q**4)
+    assert found.frequencies == pytest.approx(n/(2*np.pi), rel=q**4)        # what the series leaves out
     assert "stable" in str(found)
 
 

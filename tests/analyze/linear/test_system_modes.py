@@ -8,9 +8,9 @@ from scipy.optimize import brentq
 import bough
 from bough.cli import main
 from bough.files import example, read_system
-from tests.support.tolerance import CANCELLING
+from tests.support.compare import assert_within
+from tests.support.tolerance import CANCELLING, HERMITE, MODES, printed, roundings, truncated
 
-FIVE_DIGITS = 1e-5
 UNIT = {"EI": 1.0, "mass_per_length": 1.0}
 
 
@@ -21,19 +21,25 @@ def roots(equation, stop, count, start=0.3):
     return np.array([brentq(equation, grid[i], grid[i + 1], xtol=1e-14) for i in turns])
 
 
+def left_out(coarse, fine):
+    """By 32 elements, and by the modes that twice as many would have: of frequencies of unit beams, w = b^2. Where the root moves,
+    clamped modes converge with order 4: from 10 to 20 they leave a 22nd of it, from 14 to 28 a 21st."""
+    return (2*np.pi*fine)**2*HERMITE*fine + [truncated(*each, order=4) for each in zip(coarse, fine, strict=True)]
+
+
 @pytest.mark.parametrize(("joint", "equation", "rigid"), [
     (bough.Weld(), lambda b: np.cos(b) + 1/np.cosh(b), 0),
     (bough.Free(), lambda b: np.cos(b) - 1/np.cosh(b), 6)])
 def test_cantilever_and_free_free_beams(joint, equation, rigid):
     """A beam on the ground, and one that floats: described by cantilever modes, it swings as a free-free one."""
-    s = bough.System("beam")
-    s.body("beam", joint=joint, flexible=bough.beam(1.0, **UNIT, polar_inertia=1e-3, modes=28))
-    modes = s.compile().modes()
-    expected = np.repeat(roots(equation, 12.0, 3, start=1.0)**2/(2*np.pi), 2)
-    assert modes.frequencies[:2] == pytest.approx(expected[:2], rel=FIVE_DIGITS)
-    assert modes.frequencies[:6] == pytest.approx(expected, rel=1e-4 if rigid else FIVE_DIGITS)     # 14 clamped modes a plane
+    def found(count):
+        s = bough.System("beam")
+        s.body("beam", joint=joint, flexible=bough.beam(1.0, **UNIT, polar_inertia=1e-3, modes=count))
+        return s.compile().modes()
+    modes, b = found(28), np.repeat(roots(equation, 12.0, 3, start=1.0), 2)
+    assert_within(modes.frequencies[:6], b**2/(2*np.pi), left_out(found(14).frequencies[:6], modes.frequencies[:6]))
     assert modes.rigid == rigid
-    assert modes.damping[:6] == pytest.approx(np.zeros(6), abs=1e-9)
+    assert np.abs(modes.damping[:6]).max() < CANCELLING*modes.frequencies[-1]/modes.frequencies[0]      # of the fastest eigenvalue
     assert modes.stable
 
 
@@ -66,16 +72,15 @@ def hub_with_panels(joint, mass, inertia, radius, modes=24):
 
 
 def test_a_hub_with_two_panels_has_its_hybrid_frequencies():
-    """Panels that swing together move the hub, those that swing against each other turn it: each to five digits."""
-    model = hub_with_panels(bough.Joint(translations="y", rotations="z"), 0.7, 0.05, 0.2)
-    modes = model.modes()
+    """Panels that swing together move the hub, those that swing against each other turn it."""
+    joint = bough.Joint(translations="y", rotations="z")
+    coarse, modes = (hub_with_panels(joint, 0.7, 0.05, 0.2, count).modes() for count in (12, 24))
     cantilever = roots(lambda b: np.cos(b) + 1/np.cosh(b), 9.0, 3, start=1.0)**2/(2*np.pi)
     expected = np.sort([*hybrid(True, 0.7), *hybrid(False, 0.05, 0.2), *np.repeat(cantilever, 2)])      # out of plane: clamped
-    found = modes.frequencies
-    for each in expected[:8]:
-        assert np.abs(found/each - 1.0).min() < FIVE_DIGITS
+    near = [found.frequencies[np.abs(found.frequencies[:, None] - expected[:8]).argmin(axis=0)] for found in (coarse, modes)]
+    assert_within(near[1], expected[:8], left_out(*near))
     assert modes.rigid == 2
-    first = int(np.abs(found/hybrid(False, 0.05, 0.2)[0] - 1).argmin())
+    first = int(np.abs(modes.frequencies/hybrid(False, 0.05, 0.2)[0] - 1).argmin())
     assert modes.joints["hub"][first] > 0.05
     assert modes.bodies["left"][first] == pytest.approx(modes.bodies["right"][first])
     assert sum(share[first] for share in modes.bodies.values()) == pytest.approx(1.0)
@@ -83,14 +88,16 @@ def test_a_hub_with_two_panels_has_its_hybrid_frequencies():
 
 def test_a_rotating_beam_on_a_hub_that_spins():
     """Flapping of a blade, hub radius zero (Wright et al. 1982): through the modes of the whole, hub and all."""
-    s = bough.System("rotor")
-    s.body("hub", joint=bough.Revolute("z"), mass=1.0, inertia=(1e8, 1e8, 1e8))
-    s.body("blade", parent="hub", flexible=bough.beam(1.0, EI=(1.0, 1e4), mass_per_length=1.0, modes=8))
-    model = s.compile()
+    def rotor(modes):
+        s = bough.System("rotor")
+        s.body("hub", joint=bough.Revolute("z"), mass=1.0, inertia=(1e8, 1e8, 1e8))
+        s.body("blade", parent="hub", flexible=bough.beam(1.0, EI=(1.0, 1e4), mass_per_length=1.0, modes=modes))
+        return s.compile()
+    models = rotor(8), rotor(16)
     for speed, flap in ((2.0, 4.1373), (6.0, 7.3604), (12.0, 13.1702)):
-        trim = model.trim(v=np.eye(model.nv)[0]*speed)
-        modes = trim.modes()
-        assert 2*np.pi*modes.frequencies[0] == pytest.approx(flap, abs=2e-4*flap)
+        coarse, modes = (model.trim(v=np.eye(model.nv)[0]*speed).modes() for model in models)
+        first = 2*np.pi*modes.frequencies[0]
+        assert first == pytest.approx(flap, abs=truncated(2*np.pi*coarse.frequencies[0], first, order=MODES) + printed(5))
         assert modes.linear.balanced
 
 
@@ -113,7 +120,7 @@ def test_dual_spin_nutation_and_where_it_is_damped():
     assert modes.linear.balanced
     for A, part, stable in ((10.0, "platform", True), (20.0, "platform", True), (20.0, "rotor", False), (6.0, "rotor", True)):
         growth = dual_spinner(A, 4.0, 8.0, part).eigenvalues.real.max()
-        assert growth < 1e-9 if stable else growth > 1e-6
+        assert growth < CANCELLING if stable else growth > 1e-6         # eigenvalues of some rad/s
 
 
 def test_the_border_of_stability_of_a_spinner_that_yields():
@@ -161,7 +168,7 @@ def test_the_border_of_stability_of_a_spinner_with_flexible_booms():
     beyond = -np.arange(1, 6)*0.05
     found = np.polyfit([growth(border + each) for each in beyond], beyond, 4)[-1]
     assert abs(found) < 1e-6*(border - stiff)                       # three modes a plane: the fourth has (1.875/11)^8 of the first
-    assert growth(border + 0.05) < 1e-9
+    assert growth(border + 0.05) < CANCELLING                       # eigenvalues of some rad/s
 
 
 def test_residues_rebuild_the_transfer_function():
@@ -183,14 +190,16 @@ def test_residues_rebuild_the_transfer_function():
 @pytest.mark.parametrize("name", ["spacecraft", "flexible_panel", "floating_turbine"])
 def test_shapes_are_eigenvectors_wherever_a_system_rests(name):
     """Where nothing but rounding holds a joint, or a coordinate has no inertia of its own: a satellite at rest, blades that turn.
-    A x = lambda x in coordinates times the greatest frequency, and the shares of a mode are those of its shape."""
+    A x = lambda x in coordinates times the greatest frequency, where A is balanced: QR leaves some dozen eps a row of it. And the
+    shares of a mode are those of its shape."""
     model = read_system(example(name)).compile()
     for modes in (model.modes(), model.trim().modes()):
         fastest, A = np.abs(modes.eigenvalues).max(), modes.linear.A
         size = np.where([unit.endswith("/s") for unit in modes.linear.state_units], 1.0, fastest)
         x = modes.vectors*size[:, None]
-        off = (A*size[:, None]/size) @ x - x*modes.eigenvalues
-        assert (np.abs(off).max(axis=0) < 1e-9*fastest*np.abs(x).max(axis=0)).all()
+        A = A*size[:, None]/size
+        off = np.linalg.norm(A @ x - x*modes.eigenvalues, axis=0)
+        assert (off < roundings(30*len(A))*np.linalg.norm(A, 2)*np.linalg.norm(x, axis=0)).all()
         assert np.isfinite(modes.shapes).all()
         assert sum(modes.joints.values()) == pytest.approx(np.ones(len(modes.frequencies)))
 

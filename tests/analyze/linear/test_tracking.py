@@ -38,9 +38,8 @@ def test_campbell_lines_of_a_rotor_on_flexible_bearings(arm):
     for k, rate in enumerate(rates):
         expected, A = whirls(rate, arm)
         np.testing.assert_allclose(np.sort(tracks.eigenvalues[k].imag), expected, rtol=0, atol=eigenvalue_rounding(A))
-    # each line is smooth: no second difference beyond that of the closed form's own curvature, where lines cross or not
-    bend = np.abs(np.diff(tracks.eigenvalues.imag, 2, axis=0)).max()
-    assert bend < 0.03*np.abs(np.diff(tracks.eigenvalues.imag, axis=0)).max() + 2.0
+    # each line is smooth: second differences of the closed form are 0.8, and 1.5 where lines veer; that of lines that swap is 3
+    assert np.abs(np.diff(tracks.eigenvalues.imag, 2, axis=0)).max() < 2.0
 
 
 def test_lines_that_cross_keep_their_shapes():
@@ -49,7 +48,8 @@ def test_lines_that_cross_keep_their_shapes():
     moved = np.abs(tracks.shapes)
     tilting = np.array([name.startswith(("disk.rx", "disk.ry")) for name in tracks.states])
     share = (moved[:, :, tilting]**2).sum(axis=2)/(moved**2).sum(axis=2)
-    assert ((share > 0.999).all(axis=0) | (share < 0.001).all(axis=0)).all()
+    assert np.minimum(share, 1 - share).max() < CANCELLING
+    assert (np.ptp(share, axis=0) < 0.5).all()                      # none turns into the other
 
 
 def test_critical_speeds():
@@ -113,7 +113,7 @@ def test_root_locus_over_a_gain_and_figures(tmp_path):
     margin = plant.cut(pd, "force").margins().gain_reduction          # at k = 1 it is unstable
     limit = stability_boundary(lambda k: plant.feedback(bough.LinearSystem.from_arrays(
         [], [], [], k*pd.D, inputs=pd.inputs, outputs=pd.outputs)), 1e-3, 3.0, parameter="gain")
-    assert limit.value == pytest.approx(margin, rel=1e-6)
+    assert limit.value == pytest.approx(margin, rel=CANCELLING)
     assert limit.kind == "flutter"
     tracks.plot("root locus", tmp_path / "locus.png")
     tracks.plot("campbell", tmp_path / "campbell.png", harmonics=[1, 3])
@@ -123,11 +123,11 @@ def test_root_locus_over_a_gain_and_figures(tmp_path):
 
 
 def test_an_inverted_pendulum_diverges_below_its_spring():
-    """k = m g l; without damping the pair is at zero to rounding on the stable side."""
+    """k = m g l; without damping the pair is at zero to rounding on the stable side. It grows at s where the spring lacks J s^2."""
     s = bough.System("inverted", gravity=(0, 0, -9.81))
     s.body("arm", joint=bough.Revolute("y", stiffness=40.0), mass=2.0, com=(0, 0, 1.5), inertia=(0.1, 0.1, 0.1))
     found = stability_boundary(s.compile(), 60.0, 10.0, parameter="arm.stiffness", tolerance=1e-6)
-    assert found.value == pytest.approx(2.0*9.81*1.5, rel=1e-9)
+    assert found.value == pytest.approx(2.0*9.81*1.5, abs=(0.1 + 2.0*1.5**2)*1e-6**2 + CANCELLING*60.0)    # J, s = 1e-6; the range
     assert found.kind == "divergence"
     assert found.state.startswith("arm.ry")
 
