@@ -115,7 +115,7 @@ def apply_multipliers_to_modes(lane, plan, ws, row, multipliers, first, end):
 
 
 # ---- fronts ----------------------------------------------------------------------------------------------------------------
-UNEQUAL = 1e-3                   # of a later row's entry: below this, rows are sorted by size
+UNEQUAL = 1e-3                   # of a later row's pivot: below this, rows are sorted by size
 OPEN = 100.0                     # factor of (gap/size)^2 in the pivot limit
 NEAR = 1e-6                      # below this (gap/size)^2 a loop counts as closed
 IMPLIED = 1e-9                   # of its own entry: what elimination leaves of a row implied by others
@@ -417,14 +417,12 @@ def set_limits(lane, pars, ws, diagonal, stride, to, rows, openness):
 
 
 @leaf
-def scaling(lane, ws, diagonal, stride, limits, rows):
-    """Negative in lanes where an active row has a much smaller entry than a later one."""
-    later, between = zero(lane), zero(lane)
-    for i in range(rows - 1, -1, -1):
-        entry = load(lane, ws, diagonal + stride*i)
-        between = smaller(between, (entry - load(lane, ws, limits + i))*(entry - UNEQUAL*later))  # negative between the two limits
-        later = larger(later, entry)
-    return between
+def unequal(lane, ws, diagonal, stride, limit, rows):
+    """Positive in lanes where the next pivot, at `diagonal`, is active and much smaller than that of a later row."""
+    pivot, later = load(lane, ws, diagonal), zero(lane)
+    for i in range(1, rows):
+        later = larger(later, load(lane, ws, diagonal + stride*i))
+    return smaller(pivot - load(lane, ws, limit), UNEQUAL*later - pivot)
 
 
 @leaf
@@ -436,21 +434,23 @@ def exchange(lane, ws, a, b, chosen):
 
 
 @sweep(features=(), needs="loops")
-def order_rows(lane, ws, at, width, column, rows, end):
-    """Sort rows and columns of a loop by diagonal entry, largest first: a row that is almost redundant by itself must not be the
-    pivot for a similar one.  Each lane separately, according to its own scaling."""
+def order_rows(lane, ws, at, width, column, done, rows, end):
+    """Sort the rows and columns of a loop that are not eliminated yet by diagonal entry, largest first: what is left of a row that
+    is almost redundant, by itself or after those before it, must not be the pivot for the others.  Each lane separately,
+    according to its own pivots."""
     noinline()
     quads, diagonal = quads_of(ws), at + width*column + column
     order, limits = front_row(at, width, f.FRONT_ORDER) + column, front_row(at, width, f.FRONT_LAMBDA) + column
-    unequal = -scaling(lane, ws, diagonal, width + 1, limits, rows)
+    sorted_ = unequal(lane, ws, diagonal + (width + 1)*done, width + 1, limits + done, rows - done)
     for i in range(rows):
-        store(lane, ws, order + i, where_positive(unequal, zero(lane) + (i + 1.0), zero(lane)))     # 0: unsorted
-        for j in range(i):
+        before = load(lane, ws, order + i)                                      # 0: unsorted
+        store(lane, ws, order + i, where_positive(before, before, where_positive(sorted_, zero(lane) + (i + 1.0), zero(lane))))
+        for j in range(done, i):
             store(lane, ws, diagonal + width*i + j, load(lane, ws, diagonal + width*j + i))
-    for first in range(rows - 1):
+    for first in range(done, rows - 1):
         for other in range(first + 1, rows):
             more = load(lane, ws, diagonal + (width + 1)*other) - load(lane, ws, diagonal + (width + 1)*first)
-            chosen = smaller(unequal, more)
+            chosen = smaller(sorted_, more)
             if any_negative(-chosen):
                 exchange(lane, ws, order + first, order + other, chosen)
                 exchange(lane, ws, limits + first, limits + other, chosen)
@@ -507,10 +507,10 @@ def assemble_fronts(lane, plan, pars, ws, row, P, z):
         for c in range(read(plan, junction + f.N_CLOSED)):
             row = closed + f.CLOSED_ROW*c
             column, rows = read(plan, row + f.CLOSED_COLUMN), read(plan, row + f.CLOSED_ROWS)
-            if any_negative(scaling(lane, ws, at + width*column + column, width + 1, front_row(at, width, f.FRONT_LAMBDA) + column,
-                                    rows)):
-                order_rows(lane, ws, at, width, column, rows, end)
             for i in range(column, column + rows):
+                if any_negative(-unequal(lane, ws, at + (width + 1)*i, width + 1, front_row(at, width, f.FRONT_LAMBDA) + i,
+                                         column + rows - i)):
+                    order_rows(lane, ws, at, width, column, i - column, rows, end)
                 d = eliminate(lane, ws, at, width, end, i, load(lane, ws, front_row(at, width, f.FRONT_LAMBDA) + i))
                 K_i = load_strided(lane, ws, K + i, width)
                 P = sub_outer(P, K_i, scale(-d, K_i))
