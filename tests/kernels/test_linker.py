@@ -361,7 +361,7 @@ def test_every_sweep_has_a_number():
     found = {file.stem: tuple(re.findall(r"^@sweep\b.*\ndef (\w+)", file.read_text(encoding="utf-8"), re.M)) for file in files}
     assert {name: sweeps for name, sweeps in found.items() if sweeps} == bough.sweeps.SWEEPS
     assert [f"bough.sweeps.{file}.{name}" for file, names in bough.sweeps.SWEEPS.items() for name in names] == linker.NAMES
-    assert len(linker.NAMES) <= linker.ROOM
+    assert len(linker.NAMES) <= linker.MOST_SWEEPS
 
 
 def test_numbers_of_sweeps_do_not_depend_on_what_is_imported_first():

@@ -193,8 +193,8 @@ class FlexibleRows:
 
     def row(self, k: int, body: "FlexibleBody", form: "ModalForm", layout: WorkspaceLayout) -> list[int]:
         return r.FLEXIBLE.row(
-            hinge=k, modes=body.n_modes, ws=layout.modes_at[k], **form.blocks(body, self.par_at[k], layout.rooms[k]),
-            node_room=layout.scratch, has_pairs=form.pairs,
+            hinge=k, modes=body.n_modes, ws=layout.modes_at[k], **form.blocks(body, self.par_at[k], layout.scratch_at[k]),
+            node_scratch=layout.scratch, has_pairs=form.pairs,
             has_turns=form.turns, has_curves=form.curves, inboard_moves=form.inboard_moves, diagonal=form.diagonal,
             carried=body.carried.count, spins=form.spins, columns=layout.fronts.columns(k))
 

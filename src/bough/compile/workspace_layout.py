@@ -90,7 +90,7 @@ class WorkspaceLayout:
             places[k], end = at, max(end, at + size)
             at += kept*self.in_orbit
         self.scratch = self.ws.add("scratch", end)
-        self.rooms = {k: self.scratch + at for k, at in places.items()}
+        self.scratch_at = {k: self.scratch + at for k, at in places.items()}
 
     def place_records(self, tree: Partition) -> None:
         """A record for each hinge, followed by that of its flexible body or node."""

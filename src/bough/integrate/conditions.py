@@ -26,7 +26,7 @@ AT_ONCE = 32                    # fixed trial steps at a time
 INNER_SAMPLES = 8                       # number of samples inside an adaptive step
 SHORT = 1e-6                    # of the interval: step for tangents
 SHORTEST = 1e-7                 # of a step: shorter windows are missed
-ROOM = 0.05                     # of the change over an interval: safety margin of the bounds
+MARGIN = 0.05                   # of the change over an interval: safety margin of the bounds
 
 
 def margins(run: Run, events: Sequence[Event], t: Floats, x: Floats, u: Floats) -> list[Floats]:
@@ -208,8 +208,8 @@ def _bound(t: Floats, sides: Floats, small: float) -> Floats:
     w = np.linspace(0.0, 1.0, 33)[:, None, None]                            # (places, sides, intervals)
     chord = (1.0 - w)*m[:, :-1] + w*m[:, 1:]
     lines = np.minimum(m[:, :-1] + w*h*before, m[:, 1:] - (1.0 - w)*h*behind)
-    room = ROOM*h*np.maximum(np.abs(before), np.abs(behind))
-    return np.asarray((np.maximum(chord, lines) + room).min(axis=1).max(axis=0))
+    margin = MARGIN*h*np.maximum(np.abs(before), np.abs(behind))
+    return np.asarray((np.maximum(chord, lines) + margin).min(axis=1).max(axis=0))
 
 
 def within(run: Run, events: Sequence[Event], sure: np.ndarray, maybe: np.ndarray, low: float, high: float

@@ -212,8 +212,8 @@ def positive(name: str, value: object, what: str) -> float:
 def check_room(numbers: float, what: str) -> None:
     """Raise if so many numbers do not fit into the memory of this machine."""
     try:
-        room = os.sysconf("SC_PAGE_SIZE")*os.sysconf("SC_PHYS_PAGES")
+        memory = os.sysconf("SC_PAGE_SIZE")*os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):                           # not available on all systems
-        room = 2**36
-    if 8.0*numbers > room:
-        raise StateError(f"{what} ({8e-9*numbers:.3g} GB of numbers, and this machine has {1e-9*room:.3g} GB)")
+        memory = 2**36
+    if 8.0*numbers > memory:
+        raise StateError(f"{what} ({8e-9*numbers:.3g} GB of numbers, and this machine has {1e-9*memory:.3g} GB)")

@@ -35,7 +35,7 @@ class Use(NamedTuple):
 NAMES: list[str] = []                               # of all sweeps, "package.file.function", by number
 SWEEPS: dict = {}                                   # those of the files that are imported, by name
 USES: dict[str, Use] = {}                           # the corresponding Use
-ROOM = 64                                           # number of addresses in a table
+MOST_SWEEPS = 64                                           # number of addresses in a table
 TABLES = {name: TableType(types.int64 if name in ("plan", "route") else types.float64)
           for name in ("plan", "tables", "route", "spots", "base")}
 _I64 = ir.IntType(64)
@@ -135,7 +135,7 @@ def sweep_table(features, width, own, tangents=0):
         with _lock:
             found = _tables.get(key)
             if found is None:
-                addresses = np.zeros(1 + ROOM, np.int64)
+                addresses = np.zeros(1 + MOST_SWEEPS, np.int64)
                 addresses[0] = ctypes.cast(_link, ctypes.c_void_p).value
                 found = SweepTable(addresses, *key)
                 _by_address[addresses.ctypes.data] = found

@@ -97,7 +97,7 @@ def inboard_shapes(lane, plan, flex):
 @leaf
 def node_shapes(plan, row):
     """In ws: Pi of a node, and its scratch."""
-    return read(plan, row + f.NODE_WS) + f.NODE_SHAPES, read(plan, read(plan, row + f.FLEX) + f.NODE_ROOM)
+    return read(plan, row + f.NODE_WS) + f.NODE_SHAPES, read(plan, read(plan, row + f.FLEX) + f.NODE_SCRATCH)
 
 
 @leaf

@@ -74,7 +74,7 @@ FLEXIBLE = Record(
                    "about", "about_slopes")),
     *(Field(f"BENT_{name.upper()}", f"block '{name}' of its scratch, shared by all flexible bodies; in orbit each has its own",
             to="ws.scratch", length=0) for name in ("inertia", "along", "W", "x", "rates", "along_rates", "about")),
-    Field("NODE_ROOM", "scratch of its nodes, shared by all", to="ws.scratch", length=0),
+    Field("NODE_SCRATCH", "scratch of its nodes, shared by all", to="ws.scratch", length=0),
     Field("HAS_PAIRS", "has terms of two modes; no: linearized", codes=FLAG),
     Field("HAS_TURNS", "these are not skew in the two modes: rotating points", codes=FLAG),
     Field("HAS_CURVES", "nodes have second-order displacements: geometric stiffening", codes=FLAG),
