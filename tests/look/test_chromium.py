@@ -170,7 +170,7 @@ def test_deformations_are_scaled_and_what_a_node_carries_goes_along(shown):
     shown.ask("replay.world.scale = 5; replay.world.update(0)")
     five = np.array(shown.ask(tip))
     assert five[1:] == pytest.approx(5 * once[1:], rel=1e-5)       # floats
-    assert shown.ask(gap) < 1e-3                                   # likewise
+    assert shown.ask(gap) < 1e-3                                   # as before
     eta = modal_coordinates(antenna().system, antenna_run().array("q")[0])["boom"]
     wanted = antenna().system.bodies["boom"].elastic.displacement(eta)["tip"]
     assert once[1:] == pytest.approx(wanted[1:], rel=15 * SINGLE)

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bough.analyze.bodies import Bodies, Frames
+from bough.compile.batch import Batch
 from bough.compile.layout import Floats
 from bough.describe import TimeTable
 from bough.describe.body import WORLD
@@ -20,12 +21,13 @@ class Applied(NamedTuple):
     force: Floats
 
 
-def external(bodies: Bodies) -> list[Applied]:
-    """Of the description and of inputs."""
-    return [*described(bodies), *of_inputs(bodies)]
+def external(bodies: Bodies, batch: Batch) -> list[Applied]:
+    """Of the description and of the inputs in a batch."""
+    return [*described(bodies), *of_inputs(bodies, batch)]
 
 
 def described(bodies: Bodies) -> list[Applied]:
+    """Of the description."""
     found = []
     for wrench in bodies.model.system.wrenches.values():
         frame, place = bodies.frame(wrench.place), wrench.place
@@ -35,8 +37,9 @@ def described(bodies: Bodies) -> list[Applied]:
     return found
 
 
-def of_inputs(bodies: Bodies) -> list[Applied]:
-    found, inputs = [], bodies.model.named_inputs(bodies.batch.inputs.ports)
+def of_inputs(bodies: Bodies, batch: Batch) -> list[Applied]:
+    """Of the inputs in a batch of the same states, which that of the bodies need not have."""
+    found, inputs = [], bodies.model.named_inputs(batch.inputs.ports)
     for name, port in bodies.model.system.inputs.items():
         if port.place is not None:
             frame, value = bodies.frame(port.place), inputs[name]
@@ -52,7 +55,8 @@ def of_elements(bodies: Bodies, chosen: Iterable[int] | None = None) -> list[App
     found, elements = list[Applied](), list(bodies.model.system.elements.values())
     for j in range(len(elements)) if chosen is None else chosen:
         *a, b = elements[j].ends
-        moment, force, outer = bodies.elements[:, j, f.ELEMENT_WRENCH:3], bodies.elements[:, j, 3:6], bodies.frame(b)
+        wrench, outer = bodies.elements[:, j, f.ELEMENT_WRENCH:f.ELEMENT_WRENCH + 6], bodies.frame(b)
+        moment, force = wrench[:, :3], wrench[:, 3:]
         found.append(Applied(b.body, outer, moment, force))
         for end in a:
             inner = bodies.frame(end)
@@ -61,6 +65,7 @@ def of_elements(bodies: Bodies, chosen: Iterable[int] | None = None) -> list[App
 
 
 def turn(attitude: Floats, vectors: Floats) -> Floats:
+    """(states, 3): vectors in body axes, by the body's attitude."""
     return np.einsum("bij,bj->bi", attitude, np.broadcast_to(vectors, (len(attitude), 3)))
 
 

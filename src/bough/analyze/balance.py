@@ -220,7 +220,7 @@ class States:
         drives = drive_forces(self.model, self.batch) if held else {}
         names = list(self.model.names.v)
         inputs = np.einsum("bi,bi->b", tau, np.concatenate([v, self.batch.state.wheels], axis=1))
-        return {"inputs": inputs + self.wrench_power(applied_wrenches.of_inputs(self.here)), "joint torques": joints,
+        return {"inputs": inputs + self.wrench_power(applied_wrenches.of_inputs(self.here, self.batch)), "joint torques": joints,
                 "dampers": damping, "motors": self.motor_power(), "stops": self.stop_power(), "orbit": self.orbit_power(),
                 "wrenches": self.wrench_power(applied_wrenches.described(self.here)), "loops": self.loop_power(),
                 "force elements": self.element_power(),
@@ -281,7 +281,8 @@ class States:
         """In orbit the reference frame of all speeds moves: external forces also do work along the orbit."""
         if not self.model.in_orbit:
             return np.zeros(self.n)
-        force = sum((push for *_, push in [*applied_wrenches.external(self.here), *self.through_roots()]), np.zeros((self.n, 3)))
+        pushes = [push for *_, push in [*applied_wrenches.external(self.here, self.batch), *self.through_roots()]]
+        force = sum(pushes, np.zeros((self.n, 3)))
         return np.einsum("bi,bi->b", force, self.batch.state.orbit[:, 3:])
 
     # ---- momentum --------------------------------------------------------------------------------------------------------------
@@ -304,7 +305,7 @@ class States:
         force = np.outer(self.total, gravity)
         moment = np.zeros_like(force)
         elements = applied_wrenches.of_elements(self.here)
-        for _, frame, couple, push in [*applied_wrenches.external(self.here), *self.through_roots(), *elements]:
+        for _, frame, couple, push in [*applied_wrenches.external(self.here, self.batch), *self.through_roots(), *elements]:
             force, moment = force + push, moment + couple + np.cross(frame.position - center, push)
         return force, moment
 

@@ -62,12 +62,12 @@ def undeformed(model: CompiledModel) -> tuple[Floats, Floats]:
 
 
 def deform(found: Deformed, k: int, body: Body, eta: Floats, rate: Floats) -> None:
-    """J, h, and the momenta and energies of the deformation, as `sweeps.modes` has them [B 9]."""
+    """J, h, and the momenta and energies of the deformation, from the description's integrals and not the tables [B 9]."""
     flexible, strained = body.elastic, eta if body.rest is None else eta - np.asarray(body.rest)
     sums = flexible.carried
-    slaves = np.einsum("ars,bs->bar", sums.G, eta)
-    x = np.concatenate([eta, np.einsum("bar,br->ba", slaves, eta)/2], axis=1)          # with the coordinates that modes carry
-    speed = np.concatenate([rate, np.einsum("bar,br->ba", slaves, rate)], axis=1)
+    slopes = np.einsum("ars,bs->bar", sums.G, eta)
+    x = np.concatenate([eta, np.einsum("bar,br->ba", slopes, eta)/2], axis=1)          # with the coordinates that modes carry
+    speed = np.concatenate([rate, np.einsum("bar,br->ba", slopes, rate)], axis=1)
     E = np.broadcast_to(sums.E, (len(x), *sums.E.shape))
     if flexible.variant == "full":
         E = E + np.einsum("bs,srij->brij", x, sums.slope)

@@ -117,7 +117,7 @@ def momentum_loads(model: CompiledModel, batch: Batch, a: Floats, joint: str) ->
     force = np.einsum("k,bki->bi", mass, specific)                                                              # [MC 24]
     center = bodies.com[:, 0] + times(C, terms.y)
     moment = times(C, terms.rate(w, w_dot)) + np.cross(center - bodies.position[:, k], force)                 # [MC 25]
-    applied = [*external(bodies), *of_elements(bodies), *caller_wrenches(bodies), *wheel_torques(bodies)]
+    applied = [*external(bodies, bodies.batch), *of_elements(bodies), *caller_wrenches(bodies), *wheel_torques(bodies)]
     for name, frame, n, f in applied:
         if model.body_index(name) in part:
             force = force - f

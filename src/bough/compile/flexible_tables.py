@@ -27,7 +27,6 @@ class ModalForm:
     diagonal: bool          # stiffness and damping
     spins: int              # mean rates of rotating points
 
-
     def blocks(self, body: FlexibleBody, par: int, scratch: int) -> dict[str, int]:
         """Where the body's parameters and its scratch are, block by block."""
         n, p, spins = counts(body)
@@ -37,8 +36,9 @@ class ModalForm:
 
 
 def modal_form(body: FlexibleBody) -> ModalForm:
-    full, k = body.variant == "full", axial(less_squares(body)[3])
-    turns = full and not np.allclose(k, -k.transpose(1, 0, 2), rtol=0.0, atol=1e-14*np.abs(k).max(initial=0.0))
+    slope = without_squares(body)[3]
+    full, k = body.variant == "full", axial(slope)
+    turns = full and not np.allclose(k, -k.transpose(1, 0, 2), rtol=0.0, atol=1e-14*np.abs(slope).max(initial=0.0))
     diagonal = not any((matrix - np.diag(np.diag(matrix))).any() for matrix in (body.K, body.D))
     return ModalForm(full, turns, full and body.stiffening, inboard_shapes(body)[1], diagonal, counts(body)[2])
 
@@ -56,7 +56,7 @@ def scratch_sizes(body: FlexibleBody) -> tuple[int, int, int]:
 
 def modal_parameters(body: FlexibleBody, form: ModalForm, rest: Floats) -> Floats:
     n, p, _ = counts(body)
-    mass, E, t, slope = less_squares(body)
+    mass, E, t, slope = without_squares(body)
     k, G = axial(slope), body.carried.G
     by_rate = np.stack([k - k.transpose(1, 0, 2), k], axis=1)[:, :form.pairs + form.turns]         # (N, 0 to 2, N, 3)
     spin, pairs = body.integrals.spin[:form.spins], body.integrals.spin_pairs[:form.spins].transpose(1, 0, 2, 3)
@@ -73,7 +73,7 @@ def modal_parameters(body: FlexibleBody, form: ModalForm, rest: Floats) -> Float
         about=spin[..., 1:].reshape(form.spins, 3*n), about_slopes=pairs[..., 1:].reshape(n*form.spins, 3*n))
 
 
-def less_squares(body: FlexibleBody) -> tuple[Floats, Floats, Floats, Floats]:
+def without_squares(body: FlexibleBody) -> tuple[Floats, Floats, Floats, Floats]:
     """Modal mass (n, n), E, t and the slopes of E (N, N, 3, 3) of modes orthogonal to the carried fields, less the energy
     (m.eta' + g.w)^2/2 of the spins [B 9]."""
     sums, (n, p, spins), i = body.carried, counts(body), body.integrals

@@ -257,8 +257,10 @@ class System:
         """Plain numbers, strings, lists and dicts, arranged as in the YAML file. With `exact`, flexible bodies are stored as
         arrays instead of the keywords they were built from, because rebuilding them on another machine can change the last digits.
         """
-        plain = self._with(lambda body: {} if body.flexible is None else {"flexible": replace(body.flexible, recipe=None)})
-        return (plain if exact else self)._document().to_dict()
+        def plain(body: Body) -> dict[str, Any]:
+            return {} if body.flexible is None else {"flexible": replace(body.flexible, recipe=None)}
+
+        return (self._with(plain) if exact else self)._document().to_dict()
 
     def self_contained(self) -> System:
         """The same system with its meshes embedded, so that their files are no longer needed. A mesh whose file cannot be read is

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 from math import isfinite
 from pathlib import Path
@@ -189,7 +189,8 @@ class _Reader:
             motion = np.column_stack([turn, turn @ (motion[:, 3] - a) + a])
         part = self.parts.get(entry.options.get("PART", "").upper(), _Mesh())
         nodes = {label: motion[:, :3] @ place + motion[:, 3] for label, place in part.nodes.items()}
-        self.mesh = replace(deepcopy(part), nodes=nodes)
+        own = {each.name: copy(getattr(part, each.name)) for each in fields(part)}             # the instance may add to them
+        self.mesh = _Mesh(**own | {"nodes": nodes})
         self.placed.append((entry.options.get("NAME", "").upper(), self.mesh))
         self.system = (motion[:, :3], motion[:, 3])
 

@@ -152,6 +152,12 @@ def transpose(C):
 
 
 @leaf
+def trace_less(E, v):
+    """(tr(E) I - E) v."""
+    return sub(scale(E[0] + E[4] + E[8], v), rotate(E, v))
+
+
+@leaf
 def trace_less_sym(S):
     """tr(S) I - S of a symmetric S."""
     xx, xy, xz, yy, yz, zz = S

@@ -441,7 +441,7 @@ def _addresses(context, builder, array_type, array, index, number):
 
 
 def _fetch(builder, number, address):
-    """Load the number at an address.  No kernel writes the integers of a plan: a store to memory does not make them load again."""
+    """Load the number at an address.  No kernel writes a table of integers: a store to memory does not make them load again."""
     if number == types.int64:
         value = builder.load(address[0], typ=_I64, align=8)
         value.set_metadata("invariant.load", builder.module.add_metadata([]))

@@ -35,7 +35,7 @@ class Use(NamedTuple):
 NAMES: list[str] = []                               # of all sweeps, "package.file.function", by number
 SWEEPS: dict = {}                                   # those of the files that are imported, by name
 USES: dict[str, Use] = {}                           # the corresponding Use
-MOST_SWEEPS = 64                                           # number of addresses in a table
+MOST_SWEEPS = 64                                    # number of addresses in a table
 TABLES = {name: TableType(types.int64 if name in ("plan", "route") else types.float64)
           for name in ("plan", "tables", "route", "spots", "base")}
 _I64 = ir.IntType(64)

@@ -88,7 +88,7 @@ def pull_flexible(lane, plan, pars, ws, row, center, p):
     S = (tr J/2) 1 - J - h c^T."""
     flex, C = read(plan, row + f.FLEX), load9(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE)
     J, h_, m = own_inertia(lane, plan, pars, ws, flex)
-    J = second_moments(lane, plan, pars, ws, row, J)
+    J = pulled_inertia(lane, plan, pars, ws, row, J)
     inverse_m, half, h = 1.0/m, 0.5*(J[0] + J[3] + J[5]), vector(lane, h_)
     c = scale(inverse_m, h)
     center, rho = turned(lane, columns_of(lane, transpose(C)), center, p, c)
@@ -106,8 +106,9 @@ def pull_flexible(lane, plan, pars, ws, row, center, p):
 
 
 @leaf
-def second_moments(lane, plan, pars, ws, row, J):
-    """J as gravity has it: of the spins the squares of first order, g g^T in place of u u^T; g = sum_r eta_r U_r(0) behind u."""
+def pulled_inertia(lane, plan, pars, ws, row, J):
+    """J as gravity acts on it: of each spin only what is of second order, g g^T in place of u u^T, g = sum_r eta_r U_r(0).  Stores
+    g, for pull_modes, behind u in the spin's row."""
     flex, (n, fields, spins) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
     (rows, length, at_g, _), about = mode_rows(lane, plan, flex, n), read(plan, flex + f.FLEX_ABOUT)
     for a in range(spins):
@@ -122,7 +123,7 @@ def second_moments(lane, plan, pars, ws, row, J):
 
 @leaf
 def pull_modes(lane, plan, pars, ws, row, specific, gradient):
-    """z_r -= t_r.specific + gradient:E_r.  The force on a carried field goes to the modes along V; t already includes the carried
+    """z_r -= t_r.specific + T:E_r, T the gradient.  The force on a carried field goes to the modes along V; t already includes the carried
     fields."""
     flex, (n, fields, spins) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
     (rows, length, at_g, at_z), size = mode_rows(lane, plan, flex, n), n + fields
@@ -141,7 +142,7 @@ def pull_modes(lane, plan, pars, ws, row, specific, gradient):
         for r in range(n):
             accumulate(lane, ws, rows + length*r + at_z, -by_slopes(lane, ws, along_modes + padded(n)*(a - n) + r, pair))
     about = read(plan, flex + f.FLEX_ABOUT)
-    for a in range(spins):                                      # T:(g g^T)/2 is in E_r
+    for a in range(spins):                                      # N_r of the table lacks what g g^T has
         pull = sym_times(gradient, load3(lane, ws, rows + length*(size + a) + at_g + 3))
         for r in range(n):
             accumulate(lane, ws, rows + length*r + at_z, dot(pull, read3(pars, about + padded(3*n)*a + 3*r)))
@@ -149,7 +150,7 @@ def pull_modes(lane, plan, pars, ws, row, specific, gradient):
 
 @leaf
 def pull_carried(lane, pars, ws, E, weights, n, size, a):
-    """gradient:E of the fields a and a + 1, and the distance between their slopes; the second is 0 after the last field."""
+    """T:E of the fields a and a + 1, and the distance between their slopes; the second is 0 after the last field."""
     b = min(a + 1, size - 1)
     a = min(a, b)
     first, second = (pull_mode(lane, pars, ws, E, a, weights, no_force(lane)),
@@ -165,16 +166,16 @@ def by_slopes(lane, ws, at, pair):
 
 
 @leaf
-def doubled(gradient):
-    """Minus the gradient, off the diagonal twice."""
+def weights_of_inertia(gradient):
+    """Weights w with T:E = w.N, for a gradient T without trace: -T, twice off the diagonal."""
     xx, xy, xz, yy, yz, zz = gradient
     return -xx, -2.0*xy, -2.0*xz, -yy, -2.0*yz, -zz
 
 
-@one_state_only(otherwise=lambda lane, gradient: doubled(gradient))
+@one_state_only(otherwise=lambda lane, gradient: weights_of_inertia(gradient))
 def pull_weights(lane, gradient):
     """Weights of N for pull_mode; kept in registers for one state."""
-    xx, xy, xz, yy, yz, zz = doubled(gradient)
+    xx, xy, xz, yy, yz, zz = weights_of_inertia(gradient)
     return register((xx, xy, xz, yy)), register((yz, zz))
 
 
@@ -198,7 +199,7 @@ def pull_mode_in_lanes(lane, pars, ws, E, r, weights, force):
 
 @one_state_only(otherwise=pull_mode_in_lanes)
 def pull_mode(lane, pars, ws, E, r, weights, force):
-    """gradient:E_r + the force of `along`"""
+    """T:E_r = -T:N_r, and the force of `along`."""
     (has_pairs, straight, bent), (first, second) = E, weights
     if has_pairs:
         return total(force + first*load_four(ws, bent + 9*r) + second*load_four(ws, bent + 9*r + 4))

@@ -496,7 +496,7 @@ FLEXIBLE_PARAMETERS = Blocks(
     Block("along_slopes", "what each of n coordinates adds to V_a: p + s rows of n", "kg^-0.5/m"),
     Block("about", "U_ar at eta = 0: for each spin, 3 for each of n", "1"),
     Block("about_slopes", "what each of n coordinates adds to U_ar: for each spin, 3 for each of n", "kg^-0.5/m"),
-    written="compile.flexible_tables", read="sweeps.modes")
+    written="compile.flexible_tables", read="sweeps.modes, modal, orbit, integrate.eigenvalues")
 
 NODE_PARAMETERS = Blocks(
     "node", "pars", "a node of a flexible body", node_parameters,
@@ -561,14 +561,14 @@ MODAL_RECORD = Record(
     Field("MODAL_WRENCH", "bias wrench of its own mass", (6,), "N m, N"),
     Field("MODAL_BIAS", "angular bias of the hinge", (3,), "rad/s^2"),
     padding(2),
-    Field("MODAL_ROWS", "rows of the modes", (0,)),
-    prefix="MODAL_", written="sweeps.modes", read="sweeps.modes, modal, calls")
+    Field("MODAL_ROWS", "rows of modes, fields and spins", (0,)),
+    prefix="MODAL_", written="sweeps.modes", read="sweeps.modes, modal, orbit, calls")
 
 MODAL_BLOCKS = Blocks(
     "modal blocks", "ws", "behind the head of a modal record, for one state", modal_record,
-    Block("rows", "for each mode, field and spin: D (n), g (6), z_f, 0, columns of a front"),
+    Block("rows", "for each mode, field and spin: D (n), g (6), z_f, 0, columns of a front; in orbit a spin's g is u, g"),
     Block("inboard", "shapes of the inboard node: a spatial vector for each mode", "kg^-0.5 (/m, 1)"),
-    written="sweeps.modes", read="sweeps.modal, fronts, composite")
+    written="sweeps.modes", read="sweeps.modal, orbit, fronts, composite")
 
 NODE_RECORD = Record(
     "node", "ws", "a node of a flexible body",
