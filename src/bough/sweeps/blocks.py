@@ -3,7 +3,7 @@
 Blocks start at multiples of four and are padded to multiples of four; the padding is never read.
 """
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, duals_only, flat, get_lane, get_tangent, inverse_above, load, load5, put, put_lane,
+from bough.kernels.lanes import (accumulate, duals_only, flat, get_lane, get_tangent, load, load5, put, put_lane,
                                  put_tangent, quads_of, read, read_pack, smaller, store, width_of, zero)
 
 
@@ -252,19 +252,22 @@ def load_strided(lane, ws, at, stride):
 
 # ---- symmetric positive definite equations M x = b of any size, row by row
 @leaf
-def factor_dense(lane, ws, M, b, n, limits):
-    """M = U^T D U, row by row, from the upper triangle of M.  b becomes U^-T b; the diagonal of M becomes 1/D, or 0 where D does
-    not exceed its limit (if limits are given)."""
+def eliminate_dense(lane, ws, M, b, n, j, d_inverse):
+    """Eliminate row j of M (upper triangle) from the rows after it and from b; its inverse pivot replaces its diagonal entry."""
+    y = load(lane, ws, b + j)
+    for i in range(j + 1, n):
+        l = load(lane, ws, M + n*j + i)*d_inverse
+        for c in range(i, n):
+            accumulate(lane, ws, M + n*i + c, -l*load(lane, ws, M + n*j + c))
+        accumulate(lane, ws, b + i, -l*y)
+    store(lane, ws, M + n*j + j, d_inverse)
+
+
+@leaf
+def factor_dense(lane, ws, M, b, n):
+    """M = U^T D U, row by row, from the upper triangle of M.  b becomes U^-T b; the diagonal of M becomes 1/D."""
     for j in range(n):
-        d = load(lane, ws, M + n*j + j)
-        d_inverse = 1.0/d if limits is None else inverse_above(d, load(lane, ws, limits + j))
-        y = load(lane, ws, b + j)
-        for i in range(j + 1, n):
-            l = load(lane, ws, M + n*j + i)*d_inverse
-            for c in range(i, n):
-                accumulate(lane, ws, M + n*i + c, -l*load(lane, ws, M + n*j + c))
-            accumulate(lane, ws, b + i, -l*y)
-        store(lane, ws, M + n*j + j, d_inverse)
+        eliminate_dense(lane, ws, M, b, n, j, 1.0/load(lane, ws, M + n*j + j))
 
 
 @leaf

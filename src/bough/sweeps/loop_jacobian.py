@@ -5,10 +5,10 @@
 from bough.kernels.algebra import shift_wrench, spatial_dot, unrotate_spatial
 from bough.kernels.hinges import MODAL, hinge_column, n_speeds
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, any_negative, load, load3, load9, load_spatial, flexible_only, loops_only, read, scale,
-                                 store, zero)
+from bough.kernels.lanes import (accumulate, any_negative, inverse_above, load, load3, load9, load_spatial, flexible_only,
+                                 loops_only, read, scale, store, zero)
 from bough.sweeps.schema import dense_method
-from bough.sweeps.blocks import NOTHING, back_substitute_dense, factor_dense, load_strided
+from bough.sweeps.blocks import NOTHING, back_substitute_dense, eliminate_dense, load_strided
 from bough.sweeps.closures import bias_place
 from bough.sweeps.couplings import balance_couplings, coupling_jacobian, coupling_place, n_couplings
 from bough.sweeps import fields as f
@@ -136,9 +136,7 @@ def system_of_multipliers(lane, plan, pars, ws, J, S, b):
     balance = multiplier_blocks(plan)[2]
     for c in range(m):
         for e in range(c, m):
-            entry = product(lane, plan, ws, J + n*c, J + n*e)
-            store(lane, ws, S + m*c + e, entry)
-            store(lane, ws, S + m*e + c, entry)
+            store(lane, ws, S + m*c + e, product(lane, plan, ws, J + n*c, J + n*e))
     limits_of_rows(lane, plan, pars, ws, S)
     for c in range(m):
         store(lane, ws, x + c, -product(lane, plan, ws, J + n*c, b))
@@ -152,35 +150,51 @@ def system_of_multipliers(lane, plan, pars, ws, J, S, b):
 
 
 @leaf
-def order_of_rows(lane, plan, ws, S):
-    """Sort the equations of each loop by diagonal entry, largest first, each lane separately."""
-    m, x, (order, limits, balance) = read(plan, f.N_MULTIPLIERS), read(plan, f.WS_MULTIPLIERS), multiplier_blocks(plan)
+def exchange_rows(lane, ws, S, m, a, b, chosen):
+    """Exchange rows and columns a < b of the upper triangle of S in the lanes where `chosen` is positive."""
+    exchange(lane, ws, S + (m + 1)*a, S + (m + 1)*b, chosen)
+    for c in range(a):
+        exchange(lane, ws, S + m*c + a, S + m*c + b, chosen)
+    for c in range(a + 1, b):
+        exchange(lane, ws, S + m*a + c, S + m*c + b, chosen)
+    for c in range(b + 1, m):
+        exchange(lane, ws, S + m*a + c, S + m*b + c, chosen)
+
+
+@leaf
+def end_of_loop(plan, j):
+    """End of the rows of the loop that has row j; a coupling has one row."""
+    end, x = j + 1, read(plan, f.WS_MULTIPLIERS)
     for loop in range(read(plan, f.N_LOOPS)):
-        first, rows = read(plan, loop_row(plan, loop) + f.LOOP_MULTIPLIERS) - x, read(plan, loop_row(plan, loop) + f.LOOP_ROWS)
-        for i in range(rows):
-            store(lane, ws, order + first + i, zero(lane) + (i + 1.0))
-        for a in range(first, first + rows - 1):
-            for b in range(a + 1, first + rows):
-                chosen = load(lane, ws, S + (m + 1)*b) - load(lane, ws, S + (m + 1)*a)
-                if any_negative(-chosen):
-                    exchange(lane, ws, order + a, order + b, chosen)
-                    exchange(lane, ws, limits + a, limits + b, chosen)
-                    exchange(lane, ws, balance + a, balance + b, chosen)
-                    for c in range(m):
-                        exchange(lane, ws, S + m*a + c, S + m*b + c, chosen)
-                    for c in range(m):
-                        exchange(lane, ws, S + m*c + a, S + m*c + b, chosen)
+        first = read(plan, loop_row(plan, loop) + f.LOOP_MULTIPLIERS) - x
+        if first <= j:
+            end = max(end, first + read(plan, loop_row(plan, loop) + f.LOOP_ROWS))
+    return end
+
+
+@leaf
+def put_largest_first(lane, plan, ws, S, j):
+    """Exchange row j with the one of its loop that has the largest pivot, each lane separately."""
+    m, (order, limits, balance) = read(plan, f.N_MULTIPLIERS), multiplier_blocks(plan)
+    for i in range(j + 1, end_of_loop(plan, j)):
+        chosen = load(lane, ws, S + (m + 1)*i) - load(lane, ws, S + (m + 1)*j)
+        if any_negative(-chosen):
+            exchange_rows(lane, ws, S, m, j, i, chosen)
+            for row in (order, limits, balance):
+                exchange(lane, ws, row + j, row + i, chosen)
 
 
 @leaf
 def solve_multipliers(lane, plan, ws, S):
     """Solve S lambda = right side; redundant rows get no multiplier [JSC 4.20]."""
     m, x, (order, limits, balance) = read(plan, f.N_MULTIPLIERS), read(plan, f.WS_MULTIPLIERS), multiplier_blocks(plan)
-    factor_dense(lane, ws, S, balance, m, limits)
+    for j in range(m):
+        store(lane, ws, order + j, zero(lane) + (j + 1.0))
+    for j in range(m):
+        put_largest_first(lane, plan, ws, S, j)
+        eliminate_dense(lane, ws, S, balance, m, j, inverse_above(load(lane, ws, S + (m + 1)*j), load(lane, ws, limits + j)))
     back_substitute_dense(lane, ws, S, balance, m)
-    for loop in range(read(plan, f.N_LOOPS)):
-        first, rows = read(plan, loop_row(plan, loop) + f.LOOP_MULTIPLIERS) - x, read(plan, loop_row(plan, loop) + f.LOOP_ROWS)
-        restore_order(lane, ws, order + first, balance + first, limits + first, rows)
+    restore_order(lane, ws, order, balance, limits, m)
     for c in range(m):
         store(lane, ws, x + c, load(lane, ws, balance + c))
 
@@ -195,7 +209,6 @@ def solve_loops_dense(lane, plan, pars, ws, b):
     zero_prescribed_columns(lane, plan, ws, J, m)
     transform_jacobian(lane, plan, ws, J)
     system_of_multipliers(lane, plan, pars, ws, J, S, b)
-    order_of_rows(lane, plan, ws, S)
     solve_multipliers(lane, plan, ws, S)
     for c in range(m):
         multiplier = load(lane, ws, read(plan, f.WS_MULTIPLIERS) + c)

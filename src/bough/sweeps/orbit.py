@@ -123,8 +123,8 @@ def pulled_inertia(lane, plan, pars, ws, row, J):
 
 @leaf
 def pull_modes(lane, plan, pars, ws, row, specific, gradient):
-    """z_r -= t_r.specific + T:E_r, T the gradient.  The force on a carried field goes to the modes along V; t already includes the carried
-    fields."""
+    """z_r -= t_r.specific + T:E_r, T the gradient.  The force on a carried field goes to the modes along V; t already includes
+    the carried fields."""
     flex, (n, fields, spins) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
     (rows, length, at_g, at_z), size = mode_rows(lane, plan, flex, n), n + fields
     E = read(plan, flex + f.HAS_PAIRS), read(plan, flex + f.FLEX_INERTIA), read(plan, flex + f.BENT_INERTIA)
