@@ -250,36 +250,6 @@ def load_strided(lane, ws, at, stride):
             (load(lane, ws, at + 3*stride), load(lane, ws, at + 4*stride), load(lane, ws, at + 5*stride)))
 
 
-# ---- symmetric positive definite equations M x = b of any size, row by row
-@leaf
-def eliminate_dense(lane, ws, M, b, n, j, d_inverse):
-    """Eliminate row j of M (upper triangle) from the rows after it and from b; its inverse pivot replaces its diagonal entry."""
-    y = load(lane, ws, b + j)
-    for i in range(j + 1, n):
-        l = load(lane, ws, M + n*j + i)*d_inverse
-        for c in range(i, n):
-            accumulate(lane, ws, M + n*i + c, -l*load(lane, ws, M + n*j + c))
-        accumulate(lane, ws, b + i, -l*y)
-    store(lane, ws, M + n*j + j, d_inverse)
-
-
-@leaf
-def factor_dense(lane, ws, M, b, n):
-    """M = U^T D U, row by row, from the upper triangle of M.  b becomes U^-T b; the diagonal of M becomes 1/D."""
-    for j in range(n):
-        eliminate_dense(lane, ws, M, b, n, j, 1.0/load(lane, ws, M + n*j + j))
-
-
-@leaf
-def back_substitute_dense(lane, ws, M, b, n):
-    """Solve with the factors of factor_dense: x replaces b."""
-    for j in range(n - 1, -1, -1):
-        y = load(lane, ws, b + j)
-        for i in range(j + 1, n):
-            y = y - load(lane, ws, M + n*j + i)*load(lane, ws, b + i)
-        store(lane, ws, b + j, y*load(lane, ws, M + n*j + j))
-
-
 # ---- rows of states in, rows of results out, one or four states at a time.  With duals, `rows` are two arrays: rows of states or
 # results, and their derivatives along as many directions for each; four directions at a time
 def load_plain_rows(lane, rows, group, ws, at, n):

@@ -27,7 +27,8 @@ from bough.sweeps.held import apply_prescribed_motion, prescribe_speed_jumps, st
 from bough.sweeps.kinematics import fill_column_rates, fill_columns, fill_frames, trace_motion, trace_positions
 from bough.sweeps.tree_motion import LEAN, hinge_row, remainder_motion, store_wrenches, vdot_motion
 from bough.sweeps.loads import apply_loads_to_moving, clear_slots, gather_inputs, gather_ports
-from bough.sweeps.loop_jacobian import loop_jacobian, loop_row
+from bough.sweeps.dense import loop_row
+from bough.sweeps.loop_jacobian import loop_jacobian
 from bough.sweeps.modal import set_modal_forces_at_rest
 from bough.sweeps.modes import flex_of, inboard_shapes, mode_rows, node_shapes
 from bough.sweeps.outputs import evaluate_outputs

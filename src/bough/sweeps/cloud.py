@@ -24,7 +24,8 @@ from bough.sweeps.schema import cloud_method
 from bough.sweeps.composite import composite_times, nothing_composite
 from bough.sweeps.force_elements import apply_elements
 from bough.sweeps import fields as f
-from bough.sweeps.blocks import back_substitute_dense, factor_dense
+from bough.sweeps.blocks import NOTHING
+from bough.sweeps.dense import back_substitute_dense, factor_dense
 from bough.sweeps.loads import apply_body_loads
 from bough.sweeps.tree_motion import compute_sines, hinge_row, load_motion, sines_of
 
@@ -399,7 +400,7 @@ def solve_unknowns(lane, plan, ws, LDL, G, m, torque, force):
             share = spatial_dot(load_spatial(lane, ws, cloud_store(plan, d) + f.CLOUD_U_G), X)
             accumulate(lane, ws, M + n*(d - 1) + c - 1, share)
             d = read(plan, cloud_row(plan, d) + f.CLOUD_INNER)
-    factor_dense(lane, ws, M, b, n)
+    factor_dense(lane, plan, ws, M, b, n, NOTHING)
     back_substitute_dense(lane, ws, M, b, n)
     for c in range(1, n + 1):
         row = hinge_row(plan, read(plan, cloud_row(plan, c) + f.CLOUD_HINGE))

@@ -14,7 +14,8 @@ from bough.kernels.lanes import (accumulate, add, flexible_only, load, load3, lo
                                  scale, smaller, sqrt, store, sub, zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
-from bough.sweeps.blocks import back_substitute_dense, factor_dense
+from bough.sweeps.blocks import NOTHING
+from bough.sweeps.dense import back_substitute_dense, factor_dense
 from bough.sweeps.held import eliminate_prescribed
 from bough.sweeps.loop_jacobian import project_path, solve_loops_dense, store_entry
 from bough.sweeps.modal import modal_composite, modal_project, shift_to_inboard
@@ -174,7 +175,7 @@ def solve_dense(lane, plan, pars, ws):
     for i in range(n):
         store(lane, ws, b + i, load(lane, ws, tau + i) - load(lane, ws, b + i))
     eliminate_prescribed(lane, plan, ws, M, b)
-    factor_dense(lane, ws, M, b, n)
+    factor_dense(lane, plan, ws, M, b, n, NOTHING)
     flag_overbent(lane, plan, ws, M, b)
     solve_loops_dense(lane, plan, pars, ws, b)
     back_substitute_dense(lane, ws, M, b, n)

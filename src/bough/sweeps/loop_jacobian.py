@@ -5,14 +5,15 @@
 from bough.kernels.algebra import shift_wrench, spatial_dot, unrotate_spatial
 from bough.kernels.hinges import MODAL, hinge_column, n_speeds
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, any_negative, inverse_above, load, load3, load9, load_spatial, flexible_only,
+from bough.kernels.lanes import (accumulate, load, load3, load9, load_spatial, flexible_only,
                                  loops_only, read, scale, store, zero)
 from bough.sweeps.schema import dense_method
-from bough.sweeps.blocks import NOTHING, back_substitute_dense, eliminate_dense, load_strided
+from bough.sweeps.blocks import NOTHING, load_strided
 from bough.sweeps.closures import bias_place
 from bough.sweeps.couplings import balance_couplings, coupling_jacobian, coupling_place, n_couplings
 from bough.sweeps import fields as f
-from bough.sweeps.fronts import exchange, restore_order, set_limits
+from bough.sweeps.dense import back_substitute_dense, factor_dense, loop_row, multiplier_blocks
+from bough.sweeps.fronts import restore_order, set_limits
 from bough.sweeps.held import zero_prescribed_columns
 from bough.sweeps.modes import body_attitude, modal_row, signed_shapes
 from bough.sweeps.tree_motion import hinge_attitude, hinge_row
@@ -63,11 +64,6 @@ def project_path_on_modes(lane, plan, ws, row, X, to, mirror):
 
 
 @leaf
-def loop_row(plan, loop):
-    return read(plan, f.LOOPS) + loop*f.LOOP_ROW
-
-
-@leaf
 def loop_jacobian(lane, plan, pars, ws, at):
     """nv numbers for each multiplier from `at` on, after assemble_loops and before any inward sweep."""
     nv = read(plan, f.NV)
@@ -108,13 +104,6 @@ def product(lane, plan, ws, a, b):
 
 
 @leaf
-def multiplier_blocks(plan):
-    """Positions of the row order of the multipliers' equations and, in that order, pivot limits and right sides."""
-    at, (_, _, _, order, limits, balance, _) = read(plan, f.WS_MASS), dense_method(read(plan, f.NV), read(plan, f.N_MULTIPLIERS))
-    return at + order, at + limits, at + balance
-
-
-@leaf
 def limits_of_rows(lane, plan, pars, ws, S):
     """Pivot limits from the diagonal of S and from the (gap/size)^2 of each loop, which is in place of its first multiplier."""
     m, x, (_, limits, _) = read(plan, f.N_MULTIPLIERS), read(plan, f.WS_MULTIPLIERS), multiplier_blocks(plan)
@@ -150,49 +139,12 @@ def system_of_multipliers(lane, plan, pars, ws, J, S, b):
 
 
 @leaf
-def exchange_rows(lane, ws, S, m, a, b, chosen):
-    """Exchange rows and columns a < b of the upper triangle of S in the lanes where `chosen` is positive."""
-    exchange(lane, ws, S + (m + 1)*a, S + (m + 1)*b, chosen)
-    for c in range(a):
-        exchange(lane, ws, S + m*c + a, S + m*c + b, chosen)
-    for c in range(a + 1, b):
-        exchange(lane, ws, S + m*a + c, S + m*c + b, chosen)
-    for c in range(b + 1, m):
-        exchange(lane, ws, S + m*a + c, S + m*b + c, chosen)
-
-
-@leaf
-def end_of_loop(plan, j):
-    """End of the rows of the loop that has row j; a coupling has one row."""
-    end, x = j + 1, read(plan, f.WS_MULTIPLIERS)
-    for loop in range(read(plan, f.N_LOOPS)):
-        first = read(plan, loop_row(plan, loop) + f.LOOP_MULTIPLIERS) - x
-        if first <= j:
-            end = max(end, first + read(plan, loop_row(plan, loop) + f.LOOP_ROWS))
-    return end
-
-
-@leaf
-def put_largest_first(lane, plan, ws, S, j):
-    """Exchange row j with the one of its loop that has the largest pivot, each lane separately."""
-    m, (order, limits, balance) = read(plan, f.N_MULTIPLIERS), multiplier_blocks(plan)
-    for i in range(j + 1, end_of_loop(plan, j)):
-        chosen = load(lane, ws, S + (m + 1)*i) - load(lane, ws, S + (m + 1)*j)
-        if any_negative(-chosen):
-            exchange_rows(lane, ws, S, m, j, i, chosen)
-            for row in (order, limits, balance):
-                exchange(lane, ws, row + j, row + i, chosen)
-
-
-@leaf
 def solve_multipliers(lane, plan, ws, S):
     """Solve S lambda = right side; redundant rows get no multiplier [JSC 4.20]."""
     m, x, (order, limits, balance) = read(plan, f.N_MULTIPLIERS), read(plan, f.WS_MULTIPLIERS), multiplier_blocks(plan)
     for j in range(m):
         store(lane, ws, order + j, zero(lane) + (j + 1.0))
-    for j in range(m):
-        put_largest_first(lane, plan, ws, S, j)
-        eliminate_dense(lane, ws, S, balance, m, j, inverse_above(load(lane, ws, S + (m + 1)*j), load(lane, ws, limits + j)))
+    factor_dense(lane, plan, ws, S, balance, m, limits)
     back_substitute_dense(lane, ws, S, balance, m)
     restore_order(lane, ws, order, balance, limits, m)
     for c in range(m):
