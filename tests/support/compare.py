@@ -89,6 +89,6 @@ def loop_rounding(M, J, a, v, *forces):
 
 def assert_within(ours, theirs, bound):
     """|ours - theirs| <= bound, entry by entry."""
-    error = np.abs(np.asarray(ours, float) - np.asarray(theirs, float))
+    error = np.abs(np.asarray(ours) - np.asarray(theirs))
     share = np.max(error/np.maximum(bound, 1e-300), initial=0.0)
     assert (error <= bound).all(), f"error {error.max():.3g}, {share:.3g} times what rounding may do"

@@ -447,7 +447,8 @@ def move_fields(lane, plan, ws, row):
 
 @leaf
 def turn_points(lane, plan, pars, ws, row, alpha, omega):
-    """Points that turn, to second order: spins p = V.eta' + u.w of the energy p^2/2, u = sum_r eta_r (U_r(0) + U_r)/2 [B 9]:
+    """Points that turn, to second order: spins p = V.eta' + u.w of the energy p^2/2, u = sum_r eta_r (U_r(0) + U_r)/2 [B 9].
+    Their rows have u and, for gravity, its part of first order g:
 
         z   u.alpha + u'.w, for V           z_r   p (2 V_r' - U_r.w)        (V'.eta' = 0)
         J   u u^T                           n     (u p)' + w x u p
@@ -461,17 +462,19 @@ def turn_points(lane, plan, pars, ws, row, alpha, omega):
     if spins:
         combine(lane, ws, about, q, n, pars, straight, read(plan, flex + f.FLEX_ABOUT_SLOPES), padded(3*n)*spins)
     for a in range(spins):
-        u, u_rate, p, at, wide, spin = o, o, no, padded(n)*(fields + a), padded(3*n)*a, rows + length*(n + fields + a)
+        g, u, u_rate, p = o, o, o, no
+        at, wide, spin = padded(n)*(fields + a), padded(3*n)*a, rows + length*(n + fields + a)
         for r in range(n):
             U, eta, rate = load3(lane, ws, about + wide + 3*r), load(lane, ws, q + r), load(lane, ws, v + r)
-            u = add(u, scale(0.5*eta, add(U, read3(pars, straight + wide + 3*r))))
+            g, u = add(g, scale(eta, read3(pars, straight + wide + 3*r))), add(u, scale(eta, U))
             u_rate, p = add(u_rate, scale(rate, U)), p + rate*load(lane, ws, along + at + r)
+        u = scale(0.5, add(u, g))
         p, bias = p + dot(u, omega), dot(u, alpha) + dot(u_rate, omega)
         p_omega = scale(p, omega)
         for r in range(n):
             accumulate(lane, ws, rows + length*r + at_z, 2.0*p*load(lane, ws, along_rates + at + r)
                        - dot(load3(lane, ws, about + wide + 3*r), p_omega))
-        store(lane, ws, spin + at_g, ((u, o), bias))
+        store(lane, ws, spin + at_g, ((u, g), bias))
         accumulate(lane, ws, body + f.MODAL_J, sym_outer(u, u))
         accumulate(lane, ws, body + f.MODAL_WRENCH, add(add(scale(bias, u), scale(p, u_rate)), cross(p_omega, u)))
 
@@ -480,7 +483,7 @@ def turn_points(lane, plan, pars, ws, row, alpha, omega):
 def add_squares(lane, plan, pars, ws, row):
     """D + V V^T from the table's D, and (g, z_f)_r + V_r (g, z_f), for every field and spin."""
     flex, (n, fields, spins) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
-    (rows, length, at_g, _), mass = mode_rows(lane, plan, flex, n), read(plan, flex + f.FLEX_MASS)
+    (rows, length, at_g, at_z), mass = mode_rows(lane, plan, flex, n), read(plan, flex + f.FLEX_MASS)
     for a in range(fields + spins):
         V, square = read(plan, flex + f.BENT_ALONG) + padded(n)*a, rows + length*(n + a) + at_g
         g, z = load_spatial(lane, ws, square), load(lane, ws, square + 6)
@@ -490,7 +493,11 @@ def add_squares(lane, plan, pars, ws, row):
                 copy_and_add(lane, ws, mode + first, pars, mass + padded(n)*r + first, factor, V + first, n - first)
             else:
                 add_row(lane, ws, mode + first, factor, V + first, n - first)
-            accumulate(lane, ws, mode + at_g, (scale(factor, g), factor*z))
+            if a < fields:
+                accumulate(lane, ws, mode + at_g, (scale(factor, g), factor*z))
+            else:
+                accumulate(lane, ws, mode + at_g, scale(factor, g[0]))
+                accumulate(lane, ws, mode + at_z, factor*z)
 
 
 @leaf

@@ -19,8 +19,9 @@ from bough.kernels.algebra import (ZERO, columns_of, combine, cross, dot, isotro
                                    sym_outer, sym_times, transpose, unrotate, vector, vector_cross, vector_dot)
 from bough.kernels.hinges import FREE, MODAL, load_axis
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, add, flexible_only, load, load3, load6, load9, load_four, noinline, one_state_only,
-                                 read, read3, read6, register, scale, sqrt, store, sub, tanks_only, total, zero)
+from bough.kernels.lanes import (accumulate, add, flexible_only, load, load3, load6, load9, load_four, load_spatial, noinline,
+                                 one_state_only, read, read3, read6, register, scale, sqrt, store, sub, tanks_only, total,
+                                 zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.modal import own_inertia
@@ -88,7 +89,7 @@ def pull_flexible(lane, plan, pars, ws, row, center, p):
     S = (tr J/2) 1 - J - h c^T."""
     flex, C = read(plan, row + f.FLEX), load9(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE)
     J, h_, m = own_inertia(lane, plan, pars, ws, flex)
-    J = pulled_inertia(lane, plan, pars, ws, row, J)
+    J = pulled_inertia(lane, plan, ws, row, J)
     inverse_m, half, h = 1.0/m, 0.5*(J[0] + J[3] + J[5]), vector(lane, h_)
     c = scale(inverse_m, h)
     center, rho = turned(lane, columns_of(lane, transpose(C)), center, p, c)
@@ -106,17 +107,12 @@ def pull_flexible(lane, plan, pars, ws, row, center, p):
 
 
 @leaf
-def pulled_inertia(lane, plan, pars, ws, row, J):
-    """J as gravity acts on it: of each spin only what is of second order, g g^T in place of u u^T, g = sum_r eta_r U_r(0).  Stores
-    g, for pull_modes, behind u in the spin's row."""
+def pulled_inertia(lane, plan, ws, row, J):
+    """J as gravity acts on it: of each spin only what is of second order, g g^T in place of u u^T."""
     flex, (n, fields, spins) = read(plan, row + f.FLEX), counts(plan, read(plan, row + f.FLEX))
-    (rows, length, at_g, _), about = mode_rows(lane, plan, flex, n), read(plan, flex + f.FLEX_ABOUT)
+    rows, length, at_g, _ = mode_rows(lane, plan, flex, n)
     for a in range(spins):
-        spin = rows + length*(n + fields + a) + at_g
-        u, g = load3(lane, ws, spin), (zero(lane), zero(lane), zero(lane))
-        for r in range(n):
-            g = add(g, scale(load(lane, ws, read(plan, row + f.Q) + r), read3(pars, about + padded(3*n)*a + 3*r)))
-        store(lane, ws, spin + 3, g)
+        u, g = load_spatial(lane, ws, rows + length*(n + fields + a) + at_g)
         J = add(sub(J, sym_outer(u, u)), sym_outer(g, g))
     return J
 

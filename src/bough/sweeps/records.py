@@ -566,7 +566,7 @@ MODAL_RECORD = Record(
 
 MODAL_BLOCKS = Blocks(
     "modal blocks", "ws", "behind the head of a modal record, for one state", modal_record,
-    Block("rows", "for each mode, field and spin: D (n), g (6), z_f, 0, columns of a front; in orbit a spin's g is u, g"),
+    Block("rows", "for each mode, field and spin: D (n), g (6), z_f, 0, columns of a front; of a spin u and g in place of g"),
     Block("inboard", "shapes of the inboard node: a spatial vector for each mode", "kg^-0.5 (/m, 1)"),
     written="sweeps.modes", read="sweeps.modal, orbit, fronts, composite")
 
