@@ -20,10 +20,10 @@ Outward sweep: forces due to the mass and stiffness of a moving flexible body, t
 The integrals over the mass, half the slope N_r of the inertia and h_r = sum m c x phi_r, are linear in eta.  Displacements of
 second order are additional displacement fields whose coordinates x_a depend on the modal coordinates; they produce all geometric
 stiffening, by spin and by forces between bodies [B 10].  Points that turn add spins, whose energy is a square [B 9].  Both add
-squares to D, by what they have along the modes:
+V_a V_a^T to D:
 
-    fields    x_a' = V_a.eta'               V_a = V_a(0) + G_a eta      u_a   what the modes' rates do about the body's axes
-    spins     p_a  = V_a.eta' + u_a.w       energy p_a^2/2              U_ar  = du_a/deta_r
+    fields    x_a' = V_a.eta'               V_a = V_a(0) + G_a eta
+    spins     p_a  = V_a.eta' + u_a.w       energy p_a^2/2              U_ar = du_a/deta_r
 """
 
 from bough.kernels.algebra import (ZERO, compose, cross, dot, euler, newton_euler, rate_bias, rotate, rotate_spatial,
