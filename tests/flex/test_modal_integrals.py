@@ -7,12 +7,19 @@ import pytest
 from scipy.linalg import block_diag
 
 from bough.errors import DescriptionError
-from bough.flex import FlexibleBody, beam, beam_model
-from bough.flex.integrals import MassPoints, ModalIntegrals, tilde
+from bough.flex import FlexibleBody, beam, beam_model, integrals as integrals_module
+from bough.flex.integrals import BENT, MassPoints, ModalIntegrals, no_spins, tilde
 from bough.flex.reduction import mode_shapes
 from tests.support.compare import assert_same
 from tests.support.point_oracle import random_points, required_forces
 from tests.support.tolerance import CANCELLING, SWEEP, differences
+
+
+@pytest.fixture(params=["with spins", "without"])
+def either_way(request, monkeypatch):
+    """All bodies have spins, or none: a theory of second order is the same."""
+    monkeypatch.setattr(integrals_module, "_needed_spins", lambda integrals, psi:
+                        integrals if request.param == "with spins" else replace(integrals, **no_spins(integrals.n_modes)))
 
 
 def difference(points, seed, scale):
@@ -33,6 +40,7 @@ def test_full_variant_is_newton_euler_summed_over_points(seed, offset):
     assert missed < CANCELLING * size
 
 
+@pytest.mark.usefixtures("either_way")
 @pytest.mark.parametrize("seed", range(5))
 def test_points_that_turn_are_right_to_second_order(seed):
     """Halving the deformation quarters what is missed of finite rotations."""
@@ -41,6 +49,7 @@ def test_points_that_turn_are_right_to_second_order(seed):
     assert difference(points, seed, 1e-3)[0] / difference(points, seed, 0.5e-3)[0] == pytest.approx(4.0, rel=0.02)
 
 
+@pytest.mark.usefixtures("either_way")
 def test_forces_follow_from_the_kinetic_energy():
     """Power of the inertia forces along a motion = rate of T = v.M v/2, whatever the deformation: energy is kept exactly."""
     rng = np.random.default_rng(2)
@@ -80,8 +89,9 @@ def squares(points, eta):
 @pytest.mark.parametrize("size", [0.1, 1.0, 4.0])
 @pytest.mark.parametrize("kind", [replace, slim])
 @pytest.mark.parametrize("seed", range(5))
-def test_mass_matrix_is_a_sum_of_squares(seed, kind, size):
-    """So it is positive, however far the body is bent."""
+def test_mass_matrix_is_a_sum_of_squares(seed, kind, size, monkeypatch):
+    """So it is positive, however far the body is bent: with spins, which each body has here."""
+    monkeypatch.setattr(integrals_module, "_needed_spins", lambda integrals, psi: integrals)
     rng = np.random.default_rng(seed)
     points, eta = kind(random_points(rng, count=12)), size * rng.normal(size=4)
     matrix, expected = ModalIntegrals.from_points(points).mass_matrix(eta), squares(points, eta)
@@ -89,6 +99,48 @@ def test_mass_matrix_is_a_sum_of_squares(seed, kind, size):
     assert np.linalg.eigvalsh(matrix)[0] > 0
 
 
+BENDING = {"E": 7e10, "G": 2.7e10, "area": 8e-4, "Iy": 5e-8, "Iz": 8e-8, "density": 2700.0}
+
+
+@pytest.mark.parametrize("modes", [2, 4, 6])
+def test_beams_that_only_bend_need_no_spins(modes):
+    """M stays positive in any mixture of modes, until a point has turned by `BENT`."""
+    body, rng = beam(2.0, J=1e-3, modes=modes, **BENDING), np.random.default_rng(modes)
+    psi = np.swapaxes(body.points.psi, 1, 2)
+    assert not np.abs(psi[:, :, 0]).max()
+    assert not len(body.integrals.spin)
+    for eta in rng.normal(size=(200, modes)):
+        bent = rng.uniform() * BENT / np.linalg.norm(eta @ psi, axis=1).max() * eta
+        assert np.linalg.eigvalsh(body.integrals.mass_matrix(bent))[0] > 0
+
+
+def test_what_spins_add_is_beyond_the_second_order(monkeypatch):
+    """Energies with and without them differ by the third power of the deformation and its rate."""
+    parts = [beam(2.0, J=1e-3, modes=4, **BENDING).integrals]
+    monkeypatch.setattr(integrals_module, "_needed_spins", lambda integrals, psi: integrals)
+    parts.append(beam(2.0, J=1e-3, modes=4, **BENDING).integrals)
+    assert [len(each.spin) for each in parts] == [0, 1]
+    rng = np.random.default_rng(4)
+    eta, speeds = rng.normal(size=4), rng.normal(size=10)
+
+    def apart(size):
+        moving = np.concatenate([size * speeds[:4], speeds[4:]])
+        plain, whole = (moving @ each.mass_matrix(size * eta) @ moving / 2 for each in parts)
+        return abs(whole - plain)
+
+    assert apart(2e-3) / apart(1e-3) == pytest.approx(8.0, rel=0.02)  # 2e-3 eta: the next power
+
+
+def test_modes_that_twist_need_spins():
+    """Their modal mass is of the points' own inertia alone: without spins M is not positive where a point turns by a radian."""
+    body = beam(2.0, J=5e-9, modes=10, **BENDING)
+    assert len(body.integrals.spin) == 1
+    plain = replace(body.integrals, **no_spins(10))
+    bent = integrals_module._bent_to(BENT, np.swapaxes(body.points.psi, 1, 2))
+    assert min(np.linalg.eigvalsh(plain.mass_matrix(eta))[0] for eta in bent) < 0
+
+
+@pytest.mark.usefixtures("either_way")
 def test_order_of_each_block_where_points_turn():
     """Against whole rotations the modal block errs at first order in eta, the coupling at second, the inertia at third."""
     rng = np.random.default_rng(4)

@@ -8,8 +8,9 @@ exp(theta), theta = psi eta.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields, replace
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from bough.flex.choices import VARIANTS
 
 Array = NDArray[Any]
 ROUNDING = 1e-12  # of the largest: what is below is taken for zero
+BENT = 1.0  # [rad] largest rotation of a point at which M must be positive without spins, if a body is to have none
 LEVI_CIVITA: Array = np.zeros((3, 3, 3))
 LEVI_CIVITA[[0, 1, 2], [1, 2, 0], [2, 0, 1]] = 1.0
 LEVI_CIVITA[[0, 2, 1], [2, 1, 0], [1, 0, 2]] = -1.0
@@ -124,7 +126,8 @@ class ModalIntegrals:
 
     Points that turn have the rate R^T (w + J theta') in their own axes. Its part of second order, (theta~ theta~ w - theta x
     theta')/2, is taken by its mean: p spins, sum_a n_a (Q_a.w + S_ar eta_r') with sum n_a.Jc n_b = delta_ab. The energy of this
-    rate, with its products of third and fourth order, is a sum of squares: M stays positive, however far the body is bent.
+    rate, with its products of third and fourth order, is a sum of squares: M stays positive, however far the body is bent. Bodies
+    whose M stays positive without them, such as beams that only bend, have none.
     """
 
     m: Array  # () mass
@@ -159,7 +162,7 @@ class ModalIntegrals:
         if points.inertia.any():
             parts |= {name: parts[name] + value for name, value in _rotations(points.inertia, psi).items()}
             parts |= _spins(points.inertia, psi)
-        return ModalIntegrals(**parts)
+        return _needed_spins(ModalIntegrals(**parts), psi)
 
     @staticmethod
     def from_matrix(mass: Any, position: Array, shapes: Array) -> ModalIntegrals:
@@ -202,7 +205,7 @@ class ModalIntegrals:
         }
         if per_node == 6:
             parts |= _second_turns(mass, _node_offsets(momentum), np.swapaxes(nodal[:, 3:], 1, 2), parts)
-        return ModalIntegrals(**parts)
+        return _needed_spins(ModalIntegrals(**parts), np.swapaxes(nodal[:, 3:], 1, 2))
 
     @property
     def n_modes(self) -> int:
@@ -376,6 +379,31 @@ def _spins(inertia: Array, psi: Array) -> dict[str, Array]:
     own = np.concatenate([np.einsum("Nai,Nri->ar", held, psi)[..., None], carried.sum(axis=0)], axis=-1)
     acting = np.array([each.any() for each in both], dtype=bool)
     return {"spin": own[acting], "spin_pairs": both[acting]}
+
+
+def _needed_spins(integrals: ModalIntegrals, psi: Array) -> ModalIntegrals:
+    """The integrals without spins if M stays positive without them: if every motion keeps more than half of its energy, however
+    `_bent_to` bends the body. What spins add to the energy is of third and fourth order, beyond that of the theory."""
+    plain = replace(integrals, **no_spins(integrals.n_modes))
+    for eta in _bent_to(BENT, psi) if len(integrals.spin) else ():
+        whole = integrals.mass_matrix(eta)
+        size = np.sqrt(whole.diagonal())
+        scale = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0.0)
+        if not np.linalg.eigvalsh((2.0 * plain.mass_matrix(eta) - whole) * np.outer(scale, scale))[0] > ROUNDING:
+            return integrals
+    return plain
+
+
+def _bent_to(angle: float, psi: Array) -> Iterator[Array]:
+    """Modal coordinates of each mode, of the sum and of the difference of each two, at which the points' largest rotation is
+    `angle`."""
+    reach = np.linalg.norm(psi, axis=2).max(axis=0, initial=0.0)
+    modes = (np.eye(len(reach)) / np.where(reach > 0.0, reach, 1.0))[reach > 0.0]
+    pairs = (a + b for a, c in combinations(modes, 2) for b in (c, -c))
+    for eta in chain(modes, pairs):
+        turned = np.linalg.norm(eta @ psi, axis=1).max()
+        if turned > ROUNDING:
+            yield angle / turned * eta
 
 
 def no_spins(n: int) -> dict[str, Array]:
