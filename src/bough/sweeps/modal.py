@@ -18,8 +18,8 @@ from bough.kernels.algebra import (ZERO, inertia_times, isotropic, outer, rotate
                                    unrotate_spatial)
 from bough.kernels.hinges import MODAL, NODE
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, add, load, load3, load_mass, load_spatial, flexible_only, implicit_only, read, scale,
-                                 sqrt, store, sub, zero)
+from bough.kernels.lanes import (accumulate, add, load, load3, load_four, load_mass, load_spatial, flexible_only, implicit_only,
+                                 one_state_only, read, register, scale, sqrt, store, sub, unpack3, unpack4, zero)
 from bough.sweeps.blocks import add_products, eliminate_all, store_column
 from bough.sweeps import fields as f
 from bough.sweeps.modes import (body_attitude, flex_of, inboard_shapes, modal_add, modal_row, mode_rows,
@@ -70,11 +70,11 @@ def shift_to_inboard(lane, plan, ws, flex, n, P, z):
 
 
 @leaf
-def schur_inertia(lane, ws, rows, length, at_g, n):
-    """sum g D^-1 g^T, block by block, since all blocks together do not fit in registers."""
+def schur_by_blocks(lane, ws, rows, length, at_g, n):
     no = zero(lane)
     A, B, C = (no, no, no, no, no, no), (no, no, no, no, no, no, no, no, no), (no, no, no, no, no, no)
-    for j in range(n):
+    z = (no, no, no), (no, no, no)
+    for j in range(n):                                          # block by block: all together do not fit in registers
         mode = rows + length*j
         d, a = load(lane, ws, mode + j), load3(lane, ws, mode + at_g)
         A = add(A, sym_outer(a, scale(d, a)))
@@ -86,18 +86,31 @@ def schur_inertia(lane, ws, rows, length, at_g, n):
         mode = rows + length*j
         d, b = load(lane, ws, mode + j), load3(lane, ws, mode + at_g + 3)
         C = add(C, sym_outer(b, scale(d, b)))
-    return A, B, C
-
-
-@leaf
-def schur_bias(lane, ws, rows, length, at_g, n):
-    """sum g D^-1 z_f."""
-    o = (zero(lane), zero(lane), zero(lane))
-    z = (o, o)
     for j in range(n):
         mode = rows + length*j
         z = add(z, scale(load(lane, ws, mode + at_g + 6)*load(lane, ws, mode + j), load_spatial(lane, ws, mode + at_g)))
-    return z
+    return (A, B, C), z
+
+
+@one_state_only(otherwise=lambda lane, *args: schur_by_blocks(lane, *args))
+def schur_complement(lane, ws, rows, length, at_g, n):
+    """sum g D^-1 g^T and sum g D^-1 z_f; for one state all rows of g [g^T z_f] at once, two registers each."""
+    if n < 3:                                                   # as fast, and does not wait for what was just stored
+        return schur_by_blocks(lane, ws, rows, length, at_g, n)
+    o = register((0.0, 0.0, 0.0, 0.0))
+    sums = (o, o), (o, o), (o, o), (o, o), (o, o), (o, o)
+    for j in range(n):
+        mode = rows + length*j
+        d, at = load(lane, ws, mode + j), mode + at_g
+        row = load_four(ws, at), load_four(ws, at + 4)
+        sums = add(sums, (scale(d*load(lane, ws, at), row), scale(d*load(lane, ws, at + 1), row),
+                          scale(d*load(lane, ws, at + 2), row), scale(d*load(lane, ws, at + 3), row),
+                          scale(d*load(lane, ws, at + 4), row), scale(d*load(lane, ws, at + 5), row)))
+    (a, a_), (b, b_), (c, c_), (d, d_), (e, e_), (f_, g_) = sums
+    (xx, xy, xz, xd), (_, yy, yz, yd), (_, _, zz, zd) = unpack4(a), unpack4(b), unpack4(c)
+    (xe, xf, x), (ye, yf, y), (ze, zf, z) = unpack3(a_), unpack3(b_), unpack3(c_)
+    (_, _, _, dd), (de, df, u), (ee, ef, v), (_, ff, w) = unpack4(d), unpack3(d_), unpack3(e_), unpack3(g_)
+    return ((xx, xy, xz, yy, yz, zz), (xd, xe, xf, yd, ye, yf, zd, ze, zf), (dd, de, df, ee, ef, ff)), ((x, y, z), (u, v, w))
 
 
 @implicit_only
@@ -131,8 +144,7 @@ def reduce_modes(lane, plan, pars, ws, row, P, z):
         shift_to_inboard(lane, plan, ws, flex, n, P, z)
     stiffen_modes(lane, plan, pars, ws, row)
     least = eliminate_all(lane, ws, rows, length, n)                # eliminates each mode from D, g and z_f of those after it
-    P, z = sub(P, schur_inertia(lane, ws, rows, length, at_g, n)), sub(z, schur_bias(lane, ws, rows, length, at_g, n))
-    moment, force = z
+    P, (moment, force) = sub((P, z), schur_complement(lane, ws, rows, length, at_g, n))
     z = add(moment, scale(0.0*sqrt(least), (1.0, 1.0, 1.0))), force  # NaN, which is reported, if a pivot is negative: bent too far
     C = body_attitude(lane, plan, ws, flex)
     return rotate_inertia(C, P), rotate_spatial(C, z)

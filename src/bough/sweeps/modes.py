@@ -494,7 +494,7 @@ def add_squares(lane, plan, pars, ws, row):
             else:
                 add_row(lane, ws, mode + first, factor, V + first, n - first)
             if a < fields:
-                accumulate(lane, ws, mode + at_g, (scale(factor, g), factor*z))
+                add_row(lane, ws, mode + at_g, factor, square, 7)
             else:
                 accumulate(lane, ws, mode + at_g, scale(factor, g[0]))
                 accumulate(lane, ws, mode + at_z, factor*z)
