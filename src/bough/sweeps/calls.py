@@ -230,7 +230,11 @@ def mass_matrix(sweep_table, plan, pars, tables, t, x, u, out, ws):
         load_state(lane, plan, tables, t, x, u, group, ws)
         remainder_motion(lane, plan, parameters_of(pars, group), ws)
         gather_mass_matrix(lane, plan, parameters_of(pars, group), ws)
-        store_rows(lane, out, group, 0, ws, read(plan, f.WS_MASS), read(plan, f.NV)*read(plan, f.NV))
+        n, M = read(plan, f.NV), read(plan, f.WS_MASS)
+        for j in range(n):
+            for i in range(j):
+                store(lane, ws, M + n*j + i, load(lane, ws, M + n*i + j))
+        store_rows(lane, out, group, 0, ws, M, n*n)
     return doubts(plan, x, u, out, out.size, inf)
 
 

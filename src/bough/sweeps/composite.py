@@ -17,7 +17,7 @@ from bough.sweeps import fields as f
 from bough.sweeps.blocks import NOTHING
 from bough.sweeps.dense import back_substitute_dense, factor_dense
 from bough.sweeps.held import eliminate_prescribed
-from bough.sweeps.loop_jacobian import project_path, solve_loops_dense, store_entry
+from bough.sweeps.loop_jacobian import project_path, solve_loops_dense
 from bough.sweeps.modal import modal_composite, modal_project, shift_to_inboard
 from bough.sweeps.modes import body_attitude, flex_of, mode_rows
 from bough.sweeps.tree_motion import clear_store, hinge_attitude, hinge_row, own_mass, store_wrenches
@@ -92,7 +92,8 @@ def own_composite(lane, plan, pars, ws, k, C):
 
 @sweep(features=("flexible", "tanks"), rounds=2)
 def gather_mass_matrix(lane, plan, pars, ws):
-    """Tips to root, after scatter_motion: composite inertias, and the rows of each hinge in the mass matrix [JR 50]."""
+    """Tips to root, after scatter_motion: composite inertias, and the entries of each hinge in the mass matrix, of which this is
+    the upper triangle [JR 50]."""
     noinline()
     n, nv, at = read(plan, f.N_HINGES), read(plan, f.NV), read(plan, f.WS_MASS)
     for i in range(nv*nv):
@@ -111,10 +112,10 @@ def gather_mass_matrix(lane, plan, pars, ws):
         if branch:
             R = add(R, load_composite(lane, ws, branch + f.GATHERED))
         if read(plan, row + f.KIND) < MODAL:
-            fill_rows(lane, plan, pars, ws, k, R)
+            fill_entries(lane, plan, pars, ws, k, R)
         else:
             R = modal_composite(lane, plan, pars, ws, row, R, r)
-            fill_modal_rows(lane, plan, pars, ws, k, R)
+            fill_modal_entries(lane, plan, pars, ws, k, R)
         R = shift_composite(r, R)
         if i != k - 1:
             if i > 0:
@@ -123,19 +124,19 @@ def gather_mass_matrix(lane, plan, pars, ws):
 
 
 @leaf
-def fill_rows(lane, plan, pars, ws, k, R):
-    """Rows of hinge k in the mass matrix: with itself and with every hinge inboard of it."""
+def fill_entries(lane, plan, pars, ws, k, R):
+    """Entries of hinge k in the mass matrix: with itself and with every hinge inboard of it."""
     row = hinge_row(plan, k)
     kind, first = read(plan, row + f.KIND), read(plan, row + f.TAU) - read(plan, f.WS_U)
-    C, M, nv = load9(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE), read(plan, f.WS_MASS), read(plan, f.NV)
+    C, M = load9(lane, ws, read(plan, row + f.RECORD) + f.ATTITUDE), read(plan, f.WS_MASS)
     for j in range(first, first + n_speeds(kind)):
         X = composite_times(R, hinge_column(kind, hinge_attitude(pars, k), C, j - first))
-        project_path(lane, plan, pars, ws, k, 0, X, M + nv*j, M + j)
+        project_path(lane, plan, pars, ws, k, 0, X, M, j)
 
 
 @flexible_only
-def fill_modal_rows(lane, plan, pars, ws, k, R):
-    """Rows of the modes of a MODAL hinge, after its nodes have added their contributions to D and g."""
+def fill_modal_entries(lane, plan, pars, ws, k, R):
+    """Entries of the modes of a MODAL hinge, after its nodes have added their contributions to D and g."""
     row = hinge_row(plan, k)
     if read(plan, row + f.KIND) == NODE:
         return
@@ -148,10 +149,9 @@ def fill_modal_rows(lane, plan, pars, ws, k, R):
         shift_to_inboard(lane, plan, ws, flex, n, P, (ZERO, ZERO))
     for j in range(n):
         for i in range(j, n):
-            store_entry(lane, ws, M + nv*(first + j) + first + i, M + nv*(first + i) + first + j,
-                        load(lane, ws, rows + length*j + i))
+            store(lane, ws, M + nv*(first + j) + first + i, load(lane, ws, rows + length*j + i))
         X = shift_wrench(r, rotate_spatial(C, load_spatial(lane, ws, rows + length*j + at_g)))
-        project_path(lane, plan, pars, ws, read(plan, row + f.INNER), 0, X, M + nv*(first + j), M + first + j)
+        project_path(lane, plan, pars, ws, read(plan, row + f.INNER), 0, X, M, first + j)
 
 
 @flexible_only

@@ -31,7 +31,7 @@ def back_substitute_dense(lane, ws, M, b, n):
     """Solve with the factors of factor_dense: x replaces b."""
     for j in range(n - 1, -1, -1):
         y = load(lane, ws, b + j)
-        for i in range(j + 1, n):
+        for i in range(n - 1, j, -1):                           # latest result last, so that the other terms need not wait for it
             y = y - load(lane, ws, M + n*j + i)*load(lane, ws, b + i)
         store(lane, ws, b + j, y*load(lane, ws, M + n*j + j))
 

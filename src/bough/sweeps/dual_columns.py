@@ -23,6 +23,7 @@ from bough.sweeps.columns import (clear_columns, copy_arguments, empty_columns, 
                                   solve_columns, store_blocks)
 from bough.sweeps.composite import gather_mass_matrix
 from bough.sweeps.derivative import ORDER_N, accelerations
+from bough.sweeps.loop_jacobian import entry_place
 from bough.sweeps.modal import gather_modal_forces
 from bough.sweeps.modes import body_attitude, flex_of, modal_accelerated, mode_rows, signed_shapes
 from bough.sweeps.tree_motion import (MOTION, body_wrench, hinge_attitude, hinge_row, load_motion, move_outward, record_of,
@@ -255,14 +256,14 @@ def add_springs_to_columns(lane, plan, pars, ws, route):
 def place_paths(lane, plan, ws, route):
     """Copy the mass matrix at WS_MASS to the paths."""
     noinline()
-    M, nv, P, width = read(plan, f.WS_MASS), read(plan, f.NV), read(route, f.COLUMNS_P), read(route, f.COLUMNS_WIDTH)
+    M, P, width = read(plan, f.WS_MASS), read(route, f.COLUMNS_P), read(route, f.COLUMNS_WIDTH)
     for s in range(read(route, f.COLUMNS_SPEEDS)):
         row = speed_row(route, s)
-        path, at = read(route, row + f.SPEED_PATH), M + nv*read(route, row + f.SPEED_V)
-        depth = read(route, row + f.SPEED_DEPTH)
+        path, own, depth = read(route, row + f.SPEED_PATH), read(route, row + f.SPEED_V), read(route, row + f.SPEED_DEPTH)
         for d in range(depth):
-            store(lane, ws, P + s*width + d, load(lane, ws, at + read(route, speed_row(route, read(route, path + d)) + f.SPEED_V)))
-        store(lane, ws, P + s*width + depth, load(lane, ws, at + read(route, row + f.SPEED_V)))
+            inner = read(route, speed_row(route, read(route, path + d)) + f.SPEED_V)
+            store(lane, ws, P + s*width + d, load(lane, ws, entry_place(plan, M, own, inner)))
+        store(lane, ws, P + s*width + depth, load(lane, ws, entry_place(plan, M, own, own)))
 
 
 # ---- kernels -----------------------------------------------------------------------------------------------------------

@@ -20,9 +20,17 @@ from bough.sweeps.tree_motion import hinge_attitude, hinge_row
 
 
 @leaf
-def project_path(lane, plan, pars, ws, k, meet, X, to, mirror):
-    """Carry a wrench X from body k to body `meet`.  Its component along each hinge is stored from `to` on; contributions to modes
-    are added up.  In a symmetric matrix `mirror` is the start of the transposed column; otherwise NOTHING."""
+def entry_place(plan, at, j, i):
+    """Position of entry i in the row at `at`; or, if j is a speed, of entry (i, j) in the upper triangle of the matrix at `at`."""
+    if j is None:
+        return at + i
+    return at + read(plan, f.NV)*min(i, j) + max(i, j)
+
+
+@leaf
+def project_path(lane, plan, pars, ws, k, meet, X, at, j):
+    """Carry a wrench X from body k to body `meet`, and store its component along each hinge, see `entry_place`; contributions to
+    modes are added up."""
     while k != meet:
         row = hinge_row(plan, k)
         kind, record = read(plan, row + f.KIND), read(plan, row + f.RECORD)
@@ -30,37 +38,22 @@ def project_path(lane, plan, pars, ws, k, meet, X, to, mirror):
             C, first = load9(lane, ws, record + f.ATTITUDE), read(plan, row + f.TAU) - read(plan, f.WS_U)
             for i in range(n_speeds(kind)):
                 share = spatial_dot(hinge_column(kind, hinge_attitude(pars, k), C, i), X)
-                store_entry(lane, ws, to + first + i, mirrored(plan, mirror, first + i), share)
+                store(lane, ws, entry_place(plan, at, j, first + i), share)
         else:
-            project_path_on_modes(lane, plan, ws, row, X, to, mirror)
+            project_path_on_modes(lane, plan, ws, row, X, at, j)
         X, k = shift_wrench(load3(lane, ws, record + f.OFFSET), X), read(plan, row + f.INNER)
 
 
-@leaf
-def mirrored(plan, mirror, i):
-    """Entry i of the transposed column."""
-    if mirror is None:
-        return NOTHING
-    return mirror + read(plan, f.NV)*i
-
-
-@leaf
-def store_entry(lane, ws, at, mirror, entry):
-    """Store an entry and its mirror image, if there is one."""
-    store(lane, ws, at, entry)
-    if mirror is not None:
-        store(lane, ws, mirror, entry)
-
-
 @flexible_only
-def project_path_on_modes(lane, plan, ws, row, X, to, mirror):
+def project_path_on_modes(lane, plan, ws, row, X, at, j):
     """Components along the modes: shapes of a node, less those of the inboard node."""
     flex, (shapes, sign, n) = read(plan, row + f.FLEX), signed_shapes(lane, plan, row)
+    if n == 0:                                                  # the inboard node does not move
+        return
     first = read(plan, modal_row(plan, flex) + f.TAU) - read(plan, f.WS_U)
     X_b = scale(sign, unrotate_spatial(body_attitude(lane, plan, ws, flex), X))
     for i in range(n):
-        entry = load(lane, ws, to + first + i) + spatial_dot(load_spatial(lane, ws, shapes + 6*i), X_b)
-        store_entry(lane, ws, to + first + i, mirrored(plan, mirror, first + i), entry)
+        accumulate(lane, ws, entry_place(plan, at, j, first + i), spatial_dot(load_spatial(lane, ws, shapes + 6*i), X_b))
 
 
 @leaf
