@@ -47,9 +47,9 @@ def named(function):
     return [each for each in found if isinstance(each, FunctionType) and each.__module__.startswith("bough.")]
 
 
-def features(function):
-    """The features on which the code of a function depends."""
-    found, seen, ahead, sweeps = set(), set(), [function], set(FUNCTIONS.values())
+def choices(function):
+    """The conditions of the choices that a function makes at compile time, by itself and by what is inlined."""
+    found, seen, ahead, sweeps = [], set(), [function], set(FUNCTIONS.values())
     while ahead:
         each = ahead.pop()
         if each in seen or (each in sweeps and each is not function):
@@ -57,18 +57,39 @@ def features(function):
         seen.add(each)
         if each in lanes.CHOICES:
             needed, otherwise = lanes.CHOICES[each]
-            asked = Asked()
-            needed(SimpleNamespace(features=asked, width=1, tangents=0))
-            found |= asked.names
+            found.append(needed)
             ahead.append(python(otherwise))
         ahead += named(each)
     return found
 
 
+def made(needed, which):
+    return needed(SimpleNamespace(features=which, width=1, tangents=0))
+
+
+def features(function):
+    """The features on which the code of a function depends."""
+    asked = Asked()
+    for needed in choices(function):
+        made(needed, asked)
+    return asked.names
+
+
 @pytest.mark.parametrize("name", linker.NAMES)
 def test_a_sweep_is_compiled_for_the_features_that_change_it(name):
     declared = linker.USES[name].features
-    assert features(FUNCTIONS[name]) == set(Features._fields if declared is None else declared)
+    assert features(FUNCTIONS[name]) == {each.partition(" of ")[0] for each in declared or Features._fields * (declared is None)}
+
+
+@pytest.mark.parametrize("name", linker.NAMES)
+def test_a_feature_of_another_changes_nothing_without_it(name):
+    """Of "holds of loops": without loops, each choice is the same with and without holds."""
+    for each in linker.USES[name].features or ():
+        feature, _, other = each.partition(" of ")
+        if other:
+            without = Features(**dict.fromkeys(Features._fields, True) | {other: False})
+            for needed in choices(FUNCTIONS[name]):
+                assert made(needed, without) == made(needed, without._replace(**{feature: False}))
 
 
 def test_models_share_what_their_features_do_not_change():

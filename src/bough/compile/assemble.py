@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from bough import compile as builders
 from bough.compile.cloud_tables import cloud_sums, second_moments
+from bough.compile.connections import can_change
 from bough.compile.coordinates import body_parameters, coordinate_place
 from bough.compile.front_tables import FrontRows, front_rows
 from bough.compile.hold_tables import HoldTable, hold_table
@@ -53,9 +54,10 @@ def build_tables(system: System, *, changes: Mapping[str, Any] | None = None, in
 
     plan, pars = fill_records(system, tree, layout, inputs, constants, time_tables, holds, tanks)
     drives = bool(system.couplings or system.frictions)                 # their kernels include loops and holds
+    held = bool(holds.rows) or drives or can_change(system)             # once a body is attached it may be held: one set of kernels
     tables = Tables(
         plan=plan.integers(), pars=pars.numbers(), tables=data.numbers()[0],
-        features=Features(bool(tree.modal), bool(layout.fronts.closures) or drives, bool(holds.rows) or drives, drives=drives,
+        features=Features(bool(tree.modal), bool(layout.fronts.closures) or drives, held, drives=drives,
                           tanks=bool(system.tanks)),
         sections={"plan": plan.places, "pars": pars.places, "tables": data.places, "ws": layout.ws.places},
         tree=tree, fronts=layout.fronts, n_u=layout.nu, first_input_wrench=layout.first_input,

@@ -24,7 +24,7 @@ from bough.integrate.methods import ADAPTIVE, FIXED, IMPLICIT
 from bough.integrate.run import ATOL, RTOL, STIFF, Plan, Progress, Run
 from bough.integrate.start import close_start, corrected, initial_states, member_model, stabilization, stabilized, starting_masses
 from bough.integrate.trajectory import Sampling, Trajectory, check_clock, choose_sampling, moment, positive
-from bough.kernels.lanes import ONE
+from bough.kernels.lanes import FOUR, ONE, Lanes
 from bough.model import Model
 from bough.progress import Bar
 
@@ -139,11 +139,17 @@ class Integration:
         with choosing(self.lanes):
             for run in self.runs:
                 run.progress, run.goal = progress, goal
-                advance(run, until)
+                with choosing(self.lanes or self._lanes_of_events(run)):
+                    advance(run, until)
                 if run.failure and "diverged" in run.failure:
                     run.failure += step_safety.explain_divergence(run)
                 if run.interrupted:
                     break
+
+    def _lanes_of_events(self, run: Run) -> Lanes | None:
+        """One lane also for the few states that events and their conditions evaluate, if the steps take one: its kernels are
+        compiled.  SciPy's solvers evaluate many states for their Jacobians."""
+        return ONE if len(run.x) < FOUR.width and self.plan.method not in STIFF else None
 
     def go_to(self, until: float, progress: Progress | None = None, goal: float | None = None) -> None:
         """Advance to a time, with all samples up to it."""

@@ -57,7 +57,7 @@ def sweep(function=None, *, features=None, needs=None, excludes=None, method=Non
     """A sweep that is called, not inlined, and compiled once for all kernels; its first line is ``noinline()``.
 
     `features`: those on which its code depends, itself or by what is inlined, and not by what it calls; models that differ in
-    others share it (tests/kernels/test_sweep_features.py finds them).
+    others share it (tests/kernels/test_sweep_features.py finds them).  "holds of loops": holds, in models with loops.
 
     For `bough warmup`: a feature it needs, one that excludes it, the method of dynamics that uses it.  `rounds` of optimization: a
     second one takes time, and is used only where measurements showed a gain."""
@@ -191,7 +191,9 @@ def features_of(dispatcher, features):
     use = use_of(dispatcher)
     if use.features is None:
         return features
-    return features._replace(**{name: False for name in features._fields if name not in (*use.features, use.needs)})
+    kept = {name for name, _, only_with in (each.partition(" of ") for each in (*use.features, use.needs or ""))
+            if not only_with or getattr(features, only_with)}
+    return features._replace(**{name: False for name in features._fields if name not in kept})
 
 
 def sweep_signature(dispatcher, features, width, own, tangents=0):

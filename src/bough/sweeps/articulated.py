@@ -94,7 +94,7 @@ def scatter_acceleration(lane, plan, pars, ws):
             store(lane, ws, branch + f.SHARED_ACCEL, A_u)
 
 
-@sweep
+@sweep(features=("flexible", "loops", "holds of loops", "implicit", "drives", "tanks"))
 def solve_order_n(lane, plan, pars, ws):
     """vdot of the state in ws; call gather_inputs, scatter_motion and apply_loads first."""
     noinline()

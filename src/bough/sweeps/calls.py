@@ -11,7 +11,7 @@ from math import inf
 
 from bough.kernels.hinges import LONGEST, MODAL, SHORTEST
 from bough.kernels.jit import kernel, leaf
-from bough.kernels.lanes import (align_stack, duals_only, flat, flexible_only, lanes_of, load, loops_only, noinline, parameters_of,
+from bough.kernels.lanes import (align_stack, duals_only, flat, flexible_only, lanes_of, load, noinline, parameters_of,
                                  pointer_to, read, store, zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
@@ -20,7 +20,7 @@ from bough.sweeps.blocks import count_beyond, load_numbers, load_rows, n_groups,
 from bough.sweeps.closures import assemble_loops, bias_place
 from bough.sweeps.couplings import balance_couplings
 from bough.sweeps.composite import gather_mass_matrix, gather_wrench
-from bough.sweeps.derivative import CLOUD, DENSE, ORDER_N, accelerate_wheels, accelerations
+from bough.sweeps.derivative import CLOUD, DENSE, ORDER_N, accelerate_wheels, accelerations, reset_closure_weights
 from bough.sweeps.force_elements import apply_elements
 from bough.sweeps.friction_forces import loaded_passes, update_loads
 from bough.sweeps.held import apply_prescribed_motion, prescribe_speed_jumps, store_prescribed_accelerations
@@ -83,12 +83,6 @@ def load_state(lane, plan, tables, t, x, u, group, ws):
     apply_prescribed_motion(lane, plan, tables, ws, False)
     reset_closure_weights(lane, plan, ws)
     set_masses(lane, plan, tables, ws)
-
-
-@loops_only
-def reset_closure_weights(lane, plan, ws):
-    """Weights of the dynamics: accelerations of loops count, gravity and elastic forces act."""
-    store(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_ACCELERATION, (zero(lane) + 1.0, zero(lane), zero(lane)))
 
 
 @leaf

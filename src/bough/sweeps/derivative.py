@@ -81,7 +81,13 @@ def accelerate_wheels(lane, plan, pars, ws):
         store(lane, ws, read(plan, row + f.WHEEL_RATE), rate)
 
 
-@loops_only
+@leaf
+def reset_closure_weights(lane, plan, ws):
+    """Weights of the dynamics: accelerations of loops count, gravity and elastic forces act."""
+    store(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_ACCELERATION, (zero(lane) + 1.0, zero(lane), zero(lane)))
+
+
+@loops_only(otherwise=lambda lane, plan, pars, ws: reset_closure_weights(lane, plan, ws))
 def set_baumgarte_weights(lane, plan, pars, ws):
     """Baumgarte: phi'' + 2 w phi' + w^2 phi = 0 [B 14] [JSC 4.16]."""
     w = zero(lane) + read(pars, f.STABILIZATION)

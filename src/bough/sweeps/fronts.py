@@ -27,9 +27,9 @@ from bough.kernels.algebra import (ZERO, axis_z, cross, dot, factor, larger, rot
                                    spatial_dot, sub_outer, sub_product, unrotate, unrotate_spatial)
 from bough.kernels.hinges import FREE, MODAL, PRISMATIC, REVOLUTE, SPHERICAL
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (accumulate, add, any_negative, flexible_loops_only, friction_only, holds_only, inverse_above,
-                                 load, load3, load4, load9, load_spatial, loops_only, noinline, quads_of, read, scale, smaller,
-                                 store, sub, where_positive, zero)
+from bough.kernels.lanes import (accumulate, add, any_negative, flexible_loops_only, friction_only, inverse_above,
+                                 load, load3, load4, load9, load_spatial, loops_holds_only, loops_only, noinline, quads_of, read,
+                                 scale, smaller, store, sub, where_positive, zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
 from bough.sweeps.blocks import load_strided, pack_of, packs_until, store_strided
@@ -235,7 +235,7 @@ def transmit_front_modal(lane, plan, ws, row, r):
         shift_front(lane, plan, ws, front, r)
 
 
-@holds_only
+@loops_holds_only
 def clear_hinge_response(lane, plan, ws, front, row):
     """U = 0 for a locked hinge of one degree of freedom."""
     kind = read(plan, row + f.KIND)

@@ -12,7 +12,7 @@ from bough import sweeps
 from bough.kernels.algebra import IDENTITY, ZERO, compose, cross, euler, newton_euler, rotate, shift_motion, unrotate
 from bough.kernels.hinges import MODAL, PRISMATIC, hinge_add, hinge_move, hinge_rates, store_axis
 from bough.kernels.jit import leaf
-from bough.kernels.lanes import (add, holds_only, load, load3, load6, load9, load_spatial, loops_only, noinline, quads_of, read,
+from bough.kernels.lanes import (add, holds_only, load, load3, load6, load9, load_spatial, noinline, quads_of, read,
                                  read3, read6, read9, scale, sincos, store, tanks_only, zero)
 from bough.kernels.linker import sweep
 from bough.sweeps import fields as f
@@ -90,7 +90,7 @@ def compute_sines(lane, plan, ws):
             store(quads, ws, cosines + i, c)
 
 
-@loops_only(otherwise=lambda lane, plan, pars, ws: scale(-1.0, read3(pars, f.GRAVITY)))
+@leaf
 def base_acceleration(lane, plan, pars, ws):
     """Acceleration of the ground: minus gravity; zero where loops are corrected: see CLOSURE_ACCELERATION in `sweeps.records`."""
     return scale(-load(lane, ws, read(plan, f.WS_CLOSURE) + f.CLOSURE_ACCELERATION), read3(pars, f.GRAVITY))
@@ -164,14 +164,14 @@ def scatter_motion(lane, plan, pars, ws, with_vdot, purpose):
             clear_store(lane, ws, branch)
 
 
-@sweep(features=("flexible", "loops", "holds", "tanks"))
+@sweep(features=("flexible", "holds", "tanks"))
 def remainder_motion(lane, plan, pars, ws):
     """scatter_motion without vdot."""
     noinline()
     scatter_motion(lane, plan, pars, ws, False, MOTION)
 
 
-@sweep(features=("flexible", "loops", "holds", "tanks"))
+@sweep(features=("flexible", "holds", "tanks"))
 def vdot_motion(lane, plan, pars, ws, purpose):
     """scatter_motion with vdot, for outputs (MOTION) or inverse dynamics (LEAN); compiled once for both."""
     noinline()
