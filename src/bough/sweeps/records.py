@@ -613,7 +613,7 @@ CLOSURE = Record(
     Field("CLOSURE_GAP", "where loops are corrected: the largest of the biases"),
     Field("CLOSURE_SINE", "scratch"),
     Field("CLOSURE_COSINE", "scratch"),
-    size_name="CLOSURE_SIZE", prefix="CLOSURE_", written="sweeps.calls, closures, integrate.compiled.stepping",
+    size_name="CLOSURE_SIZE", prefix="CLOSURE_", written="sweeps.derivative, calls, closures, integrate.compiled.stepping",
     read="sweeps.closures, modes, derivative, tree_motion")
 
 FRONT_NUMBERS = Record(
